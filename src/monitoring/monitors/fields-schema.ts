@@ -143,7 +143,7 @@ export const sql = {
   assertions: ofRows,
 };
 export const sqlWords =
-  "the server answers the `query`, and all `assertions` about its rows hold, such as one that `$[0].count` is less than 100. Up to 1 MiB of rows are read; assertions about them allow 20,000 values and 64 KiB of JSON.";
+  "the server answers the `query`, and all `assertions` about its rows hold, for example that `$[0].count` is less than 100. Up to 1 MiB of rows is read. Assertions about rows allow 20,000 values and 64 KiB of JSON.";
 
 const mailTls = ["none", "starttls", "tls"] as const;
 type MailTls = (typeof mailTls)[number];
@@ -169,7 +169,7 @@ export const mail = (port: number, tls: MailTls) => ({
   }),
 });
 export const mailSecrets = { password: { ...toSecuredHost, tls: noWeaker(...mailTls) } };
-export const signsIn = "after signing in where there is a `username`";
+export const signsIn = "after signing in if you set a `username`";
 
 /** Of a host key, as `ssh-keygen -lf` shows it. */
 export const Fingerprint = z

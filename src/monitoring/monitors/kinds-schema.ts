@@ -48,16 +48,16 @@ import {
 } from "./fields-schema.ts";
 
 type MonitorKind<F extends Record<string, z.ZodType>> = {
-  /** What people call it. */
+  /** Display name. */
   name: string;
-  /** What it takes to be up, after “is up when”; names of fields stand in backticks. */
+  /** Condition after “is up when”, with field names in backticks. */
   upWhen: string;
   fields: F;
-  /** Where its secrets go. */
+  /** Destination of each secret. */
   secrets?: Readonly<Record<string, Destination<keyof F & string>>>;
-  /** What is shown of fields that hold a secret, and beyond the fields. */
+  /** Response fields for fields with secrets, and additional ones. */
   shown?: Record<string, z.ZodType>;
-  /** Clears what the value of another field rules out. */
+  /** After a patch, nulls fields that another field's value makes invalid. */
   cleared?: Kind["cleared"];
 };
 
@@ -80,7 +80,7 @@ export const monitorKinds = {
   http: monitorKind({
     name: "HTTP",
     upWhen:
-      "the answer has an expected status. You can also require a keyword, forbid one, require a value at a JSON path, or write assertions. Redirects are followed (up to 5), and the last answer counts. Further `steps` can follow, with values of earlier answers.",
+      "the response has an expected status. You can also require or forbid a keyword, require a value at a JSON path, or write assertions. Up to 5 redirects are followed, and the last response counts. Further `steps` can use values of earlier responses.",
     fields: http,
     secrets: httpSecrets,
     shown: httpShown,
@@ -88,7 +88,7 @@ export const monitorKinds = {
   }),
   tcp: monitorKind({
     name: "TCP port",
-    upWhen: "the port accepts the connection. You can send text, and expect text in the answer.",
+    upWhen: "the port accepts the connection. You can send text, and expect text in the response.",
     fields: {
       host: Host,
       port: Port,
@@ -99,13 +99,13 @@ export const monitorKinds = {
   ping: monitorKind({
     name: "Ping",
     upWhen:
-      "the packets come back. It uses the `ping` program of the system (Debian: `iputils-ping`).",
+      "the host returns the packets. It uses the `ping` program of the system (Debian: `iputils-ping`).",
     fields: { host: Host, packets: integer(1, 10).default(1) },
   }),
   dns: monitorKind({
     name: "DNS",
     upWhen:
-      "there are records of the type, the expected values among them. You can name a resolver; otherwise the system's is asked.",
+      "there are records of the type, including the expected values. You can name a resolver; the default is the system's.",
     fields: {
       host: Host,
       recordType: z.enum(["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA"]).default("A"),
@@ -116,7 +116,7 @@ export const monitorKinds = {
   tls: monitorKind({
     name: "Certificate",
     upWhen:
-      "the certificate is trusted and made for this name. It is degraded when the certificate expires within 14 days (`certificateExpiryDays`), and down when it has expired.",
+      "the certificate is trusted and valid for this name. It is degraded when the certificate expires within 14 days (`certificateExpiryDays`), and down when it has expired.",
     fields: {
       host: Host,
       port: Port.default(443),
@@ -132,13 +132,13 @@ export const monitorKinds = {
       grace: z.int().min(0),
       pushUrl: z.string().nullable().meta({
         description:
-          "Where the watched job reports. Whoever knows it may report, so it is shown to those who may write and null to others.",
+          "Address for reports of the job. Everyone who knows it can report, so it is null for people without write access.",
       }),
     },
   }),
   smtp: monitorKind({
     name: "SMTP",
-    upWhen: `the mail server greets and answers \`EHLO\`, ${signsIn}. It is asked to send nothing.`,
+    upWhen: `the mail server greets and answers \`EHLO\`, ${signsIn}. It sends no mail.`,
     fields: mail(25, "starttls"),
     secrets: mailSecrets,
   }),
@@ -150,26 +150,26 @@ export const monitorKinds = {
   }),
   pop3: monitorKind({
     name: "POP3",
-    upWhen: `the mail server greets, ${signsIn}, which locks the mailbox for that moment.`,
+    upWhen: `the mail server greets, ${signsIn}. That locks the mailbox for a moment.`,
     fields: mail(995, "tls"),
     secrets: mailSecrets,
   }),
   ssh: monitorKind({
     name: "SSH",
     upWhen:
-      "the server proves that it has its host key, and that is the one of the `fingerprint` where there is one. Of several keys an Ed25519 key counts first, then ECDSA, then RSA. Nobody signs in.",
+      "the server proves its host key, which must match the `fingerprint` if you set one. Of several keys, Ed25519 is preferred, then ECDSA, then RSA. The check does not sign in.",
     fields: {
       host: Host,
       port: Port.default(22),
       fingerprint: nullable(Fingerprint).meta({
-        description: "Of the host key; null accepts any.",
+        description: "Fingerprint of the host key; null accepts any.",
       }),
     },
   }),
   mqtt: monitorKind({
     name: "MQTT",
     upWhen:
-      "the broker accepts the connection, and the subscription where there is a `topic`. With `waitForMessage` or `assertions` a message has to arrive within the timeout, and all `assertions` about the first one must hold. A retained message counts, however old it is, unless `ignoreRetained` is set.",
+      "the broker accepts the connection, and the subscription if you set a `topic`. With `waitForMessage` or `assertions`, a message must arrive within the timeout, and the first one must fulfill all `assertions`. A retained message counts at any age, unless `ignoreRetained` is set.",
     fields: {
       host: Host,
       port: Port.default(1883),
@@ -177,11 +177,11 @@ export const monitorKinds = {
       password,
       topic: nullable(TopicFilter),
       waitForMessage: z.boolean().default(false).meta({
-        description: "Whether a message has to arrive; `assertions` wait for one in any case.",
+        description: "Whether a message must arrive; `assertions` always wait for one.",
       }),
       ignoreRetained: z.boolean().default(false).meta({
         description:
-          "Whether to wait for a message that is published after the subscription: a broker keeps a retained one after its publisher is gone.",
+          "Whether to wait for a message that is published after the subscription. A broker returns a retained message even if its publisher is gone.",
       }),
       assertions: assertionsAbout("body", "json").default([]),
       ...secured,
@@ -191,7 +191,7 @@ export const monitorKinds = {
   redis: monitorKind({
     name: "Redis",
     upWhen:
-      "the server answers `PING`, after signing in where there is a `username` or a `password`.",
+      "the server responds to `PING`, after signing in if you set a `username` or a `password`.",
     fields: { host: Host, port: Port.default(6379), username, password, ...secured },
     secrets: { password: toSecuredHost },
   }),
@@ -203,14 +203,14 @@ export const monitorKinds = {
   }),
   mysql: monitorKind({
     name: "MySQL, MariaDB",
-    upWhen: `${sqlWords} MariaDB as well.`,
+    upWhen: `${sqlWords} For MariaDB too.`,
     fields: { host: Host, port: Port.default(3306), ...sql, ...secured },
     secrets: { password: toSecuredHost },
   }),
   mongodb: monitorKind({
     name: "MongoDB",
     upWhen:
-      "the server answers `hello`, after signing in (SCRAM-SHA-256) where there is a `username`.",
+      "the server responds to `hello`, after signing in (SCRAM-SHA-256) if you set a `username`.",
     fields: {
       host: Host,
       port: Port.default(27017),
@@ -223,13 +223,13 @@ export const monitorKinds = {
   }),
   mssql: monitorKind({
     name: "SQL Server",
-    upWhen: "the server answers the pre-login, which comes before anybody signs in.",
+    upWhen: "the server responds to the pre-login message. The check does not sign in.",
     fields: { host: Host, port: Port.default(1433) },
   }),
   kafka: monitorKind({
     name: "Kafka",
     upWhen:
-      "a broker returns the metadata of its cluster, after signing in where there is a `username`. Where a `topic` is named, all of its partitions must have a leader.",
+      "a broker returns the metadata of its cluster, after signing in if you set a `username`. If you set a `topic`, all its partitions must have a leader.",
     fields: {
       host: Host,
       port: Port.default(9092),
@@ -265,21 +265,24 @@ export const monitorKinds = {
   grpc: monitorKind({
     name: "gRPC",
     upWhen:
-      "the server says by gRPC's health protocol that the `service`, or all of it, is serving.",
+      "the server reports by the gRPC health protocol that the `service`, or the whole server, is serving.",
     fields: { host: Host, port: Port, service: nullable(line(255)), ...secured },
   }),
   docker: monitorKind({
     name: "Docker",
     upWhen:
-      "the container of this name, or each that `label=KEY=VALUE` finds, is running and not unhealthy. Without a `host` it is asked of the Docker of this machine, over its socket, as long as one organization has the appliance to itself.",
+      "the container of this name, or each one with `label=KEY=VALUE`, is running and not unhealthy. Without a `host`, the Docker socket of this machine is used. That is available only while the appliance has a single organization.",
     fields: {
       container: Container,
-      host: nullable(Host).meta({ description: "Null is the socket of this machine." }),
+      host: nullable(Host).meta({ description: "Null for the socket of this machine." }),
       port: Port.default(2376),
       ...secured,
-      tls: z.boolean().default(true).meta({ description: "Whether the host is asked over TLS." }),
+      tls: z
+        .boolean()
+        .default(true)
+        .meta({ description: "Whether to connect to the host over TLS." }),
       clientCertificate: nullable(pem("CERTIFICATE")).meta({
-        description: "What the host knows this appliance by, in PEM.",
+        description: "Client certificate for the host, in PEM.",
       }),
       clientKey: nullable(pem("PRIVATE KEY").meta({ writeOnly: true })),
     },
@@ -289,7 +292,7 @@ export const monitorKinds = {
   snmp: monitorKind({
     name: "SNMP",
     upWhen:
-      "the device returns the value of the object `oid`, and all `assertions` about it hold. `community` is for versions 1 and 2c (`public` where it is null), the user and the passwords are for version 3.",
+      "the device returns the value of the object `oid`, and all `assertions` about it hold. `community` is for versions 1 and 2c (null means `public`), user and passwords are for version 3.",
     fields: {
       host: Host,
       port: Port.default(161),
@@ -311,7 +314,7 @@ export const monitorKinds = {
   }),
   radius: monitorKind({
     name: "RADIUS",
-    upWhen: "the server accepts the user, and signs its answer with the shared secret.",
+    upWhen: "the server accepts the user, and signs its response with the shared secret.",
     fields: {
       host: Host,
       port: Port.default(1812),
@@ -335,19 +338,19 @@ export const monitorKinds = {
   domain: monitorKind({
     name: "Domain",
     upWhen:
-      "the domain stays registered for at least `minDays` more days, as its registry says by RDAP. The registry is asked once a day while it answers; until then its last answer counts. After a failure the next check asks again, unless the registry names a later time. Give the domain as it was registered: `example.org`, not `www.example.org`.",
+      "the domain is registered for at least `minDays` more days, according to its registry (RDAP). The registry is queried once a day; its response is reused in between. After a failure, the next check queries it again, unless the registry names a later time. Enter the domain as registered: `example.org`, not `www.example.org`.",
     fields: {
       domain: RegisteredDomain,
       minDays: integer(1, 3650).default(14),
       server: nullable(HttpUrl).meta({
-        description: "The registry's RDAP server, where it is not the one that IANA lists.",
+        description: "RDAP server of the registry; null uses the one that IANA lists.",
       }),
     },
   }),
   game: monitorKind({
     name: "Game server",
     upWhen:
-      "the game server says how many players it has: by the queries of Source and its kin (`protocol` is `source`), or as Minecraft's Java edition shows it in its list (`minecraft`).",
+      "the game server reports its number of players: Source-engine games (`protocol` is `source`) or Minecraft Java edition (`minecraft`).",
     fields: {
       protocol: z.enum(["source", "minecraft"]).default("source"),
       host: Host,
@@ -357,7 +360,7 @@ export const monitorKinds = {
   command: monitorKind({
     name: "Command",
     upWhen:
-      "the program exits with 0. It has to lie in the folder of `serve --allow-commands DIR`, gets the `arguments` as they are (no shell) and is ended after `timeout`. The first line that it prints is the message. Only as long as one organization has the appliance to itself.",
+      "the program exits with 0. It must be in the folder of `serve --allow-commands DIR`, gets the `arguments` without a shell and is killed after `timeout`. The first line of its output is the message. Available only while the appliance has a single organization.",
     fields: {
       command: Program,
       arguments: ProgramArguments.default([]),
@@ -366,13 +369,13 @@ export const monitorKinds = {
   systemd: monitorKind({
     name: "systemd unit",
     upWhen:
-      "the unit of this machine's systemd is active. It can be asked as long as one organization has the appliance to itself.",
+      "the systemd unit of this machine is active. Available only while the appliance has a single organization.",
     fields: { unit: Unit },
   }),
   browser: monitorKind({
     name: "Browser",
     upWhen:
-      "Chromium loads the page, its status is below 400, all `steps` can be done, and it contains the `keyword`. A step is `click SELECTOR`, `fill SELECTOR with TEXT`, `wait SELECTOR` or `expect TEXT`, with selectors of CSS; `{{username}}` and `{{password}}` stand for these fields. The password is filled into password fields of the origin of `url` alone.",
+      "Chromium loads the page, its status is below 400, all `steps` succeed, and it contains the `keyword`. A step is `click SELECTOR`, `fill SELECTOR with TEXT`, `wait SELECTOR` or `expect TEXT`, with CSS selectors. `{{username}}` and `{{password}}` insert these fields. The password is filled only into password fields on the origin of `url`.",
     fields: {
       url: HttpUrl,
       steps: PageSteps.default([]),
