@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { fairQueue } from "../../src/core/collections/fair-queue.ts";
-import { type Rendered, pageCache } from "../../src/status-pages/site/cache.ts";
+import { PageCache, type Rendered } from "../../src/status-pages/site/cache.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
 
 /** A cache whose time is set by the test, and one page whose body says how often it was made. */
@@ -9,7 +9,11 @@ function kept() {
   const time = { ms: 0 };
   const logged: string[] = [];
   const write = (message: string) => void logged.push(message);
-  const cache = pageCache({ info: write, warn: write, error: write }, fairQueue(), () => time.ms);
+  const cache = new PageCache(
+    { info: write, warn: write, error: write },
+    fairQueue(),
+    () => time.ms,
+  );
   let times = 0;
   let meanwhile: () => Promise<void> | void = () => {};
   const make = async () => {
@@ -151,7 +155,7 @@ describe("a page", () => {
     page.time.ms = 30_000;
     page.whileMaking(() => Promise.reject(new Error("The disk is gone.")));
     expect(await page.body()).toBe("made 2 times");
-    expect(page.logged).toEqual(["a status page could not be made anew"]);
+    expect(page.logged).toEqual(["a status page could not be rendered again"]);
     page.whileMaking(() => {});
     expect(await page.body()).toBe("made 4 times");
   });
@@ -195,7 +199,7 @@ describe("the memory", () => {
   function small() {
     const quiet = () => {};
     const log = { info: quiet, warn: quiet, error: quiet };
-    const cache = pageCache(log, fairQueue(), () => 0, 1_000_000);
+    const cache = new PageCache(log, fairQueue(), () => 0, 1_000_000);
     const request = (accepted: string) =>
       new Request("http://localhost/", { headers: { "Accept-Encoding": accepted } });
     return {

@@ -1,12 +1,12 @@
 import type { Log } from "../../core/log.ts";
 import type { Store } from "../../database/store.ts";
-import type { pageCache } from "./cache.ts";
+import type { PageCache } from "./cache.ts";
 import { unjudgedByOrganization } from "../store.ts";
 
 /** How often pages notice that checks begin or cease to be judged. */
 const judgementMs = 2_000;
 
-type Cache = Pick<ReturnType<typeof pageCache>, "touch" | "distrust">;
+type Cache = Pick<PageCache, "touch" | "distrust">;
 
 /** Renders pages again when monitors begin or cease to be judged, which happens without an event. */
 export function judgementWatch(store: Store, log: Log, cache: Cache) {

@@ -20,7 +20,7 @@ import {
   type PageHead,
 } from "../store.ts";
 import type { SignUpResult } from "../subscribe-page.tsx";
-import type { pageCache, Rendered, Rendering } from "./cache.ts";
+import type { PageCache, Rendered, Rendering } from "./cache.ts";
 import type { PageLock } from "./lock.ts";
 import { isEndless, type Part } from "./public-paths.ts";
 import { nothing } from "./small-page.ts";
@@ -43,7 +43,7 @@ export type PublicPagesDependencies = {
   origin: () => string;
   ownHosts: OwnHosts;
   pageQueue: FairQueue;
-  cache: ReturnType<typeof pageCache>;
+  cache: PageCache;
   readings: ReturnType<typeof pageReadings>;
   /** Milliseconds that never go back: the age of cached pages. */
   monotonic: Clock;

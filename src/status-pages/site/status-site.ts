@@ -24,7 +24,7 @@ import { pageReadings } from "../readings.ts";
 import { type BadgeKind, badgeOf } from "../rendering/badges.ts";
 import { json, svg } from "../rendering/parts.ts";
 import { findDefaultSlugs, findHead, findSlugShowing } from "../store.ts";
-import { pageCache } from "./cache.ts";
+import { PageCache } from "./cache.ts";
 import { hostedAt, PageHosts } from "./hosts.ts";
 import { judgementWatch } from "./judgement-watch.ts";
 import { type PageAddress, PublicPages, type PublicPagesDependencies } from "./public-pages.ts";
@@ -42,7 +42,7 @@ type Dependencies = Omit<PublicPagesDependencies, "cache" | "readings" | "monoto
 export function statusSite(dependencies: Dependencies) {
   const { store, clock, log, pageQueue, ownHosts, events } = dependencies;
   const { monotonic = () => performance.now() } = dependencies;
-  const cache = pageCache(log, pageQueue, monotonic);
+  const cache = new PageCache(log, pageQueue, monotonic);
   const readings = pageReadings(store, clock, monotonic);
   const pages = new PublicPages({ ...dependencies, monotonic, cache, readings });
   const hosts = new PageHosts(store, ownHosts);

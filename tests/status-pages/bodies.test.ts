@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Pieces } from "../../src/http/responses/large-bodies.ts";
-import { deflater, packedPieces } from "../../src/status-pages/site/long-pages.ts";
+import { deflater, packedPieces } from "../../src/status-pages/site/bodies.ts";
 
 const random = (bytes: number) => {
   const all = new Uint8Array(bytes);

@@ -1,0 +1,233 @@
+/** Encodes the bodies of cached pages: compresses them, and stores long ones in gzip alone. */
+import { once } from "node:events";
+import { promisify } from "node:util";
+import {
+  brotliCompress,
+  constants,
+  crc32,
+  createBrotliCompress,
+  createGzip,
+  deflateRaw,
+  gzip,
+  inflateRaw,
+} from "node:zlib";
+import { statusPageBounds } from "../../core/limits.ts";
+import { eachYielding } from "../../core/time/yielding.ts";
+import { pieceLength, type Pieces, sharedBody } from "../../http/responses/large-bodies.ts";
+
+/** A rendered body: whole, or in pieces that are each rendered when they are needed. */
+export type RenderedBody = string | Uint8Array<ArrayBuffer> | Iterable<string>;
+
+/** A body that responses share. */
+export type Body = Blob | Pieces;
+
+/** Longer pages are stored in gzip alone, and inflated for clients that do not accept it. */
+const maxPlain = statusPageBounds.cachedPlain.value;
+
+const compress = {
+  br: (bytes: Uint8Array) =>
+    promisify(brotliCompress)(bytes, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: 5,
+        [constants.BROTLI_PARAM_LGWIN]: 22,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      },
+    }),
+  gzip: (bytes: Uint8Array) => promisify(gzip)(bytes),
+};
+
+/** Compresses a body for clients that accept the encoding. */
+export async function compressBody(body: Body, encoding: "br" | "gzip") {
+  const packed =
+    body instanceof Blob
+      ? await compressedBytes(body, encoding)
+      : await packedPieces(body, encoding);
+  // Storing can free the array.
+  const size = packed.length;
+  return { body: storedBody(packed), size };
+}
+
+async function compressedBytes(plain: Blob, encoding: "br" | "gzip") {
+  const source = await plain.bytes();
+  const packed = await compress[encoding](source);
+  release(source);
+  return packed;
+}
+
+/** Smaller arrays can share their buffer with others. */
+const releasedFrom = 64 * 1024;
+
+/** Frees a copy's memory at once: garbage of this size grows faster than it is collected. */
+function release({ buffer, byteLength }: Uint8Array) {
+  if (byteLength >= releasedFrom && buffer instanceof ArrayBuffer) buffer.transfer(0);
+}
+
+/** The bytes as a body; frees them if the body is a copy. */
+function storedBody(bytes: Uint8Array<ArrayBuffer>): Body {
+  const body = sharedBody(bytes);
+  if (body instanceof Blob) release(bytes);
+  return body;
+}
+
+type CollectedBody = {
+  identity: Body;
+  /** The stored bytes of a long body, from which `identity` inflates. */
+  gzip?: Body;
+  /** Stored bytes. */
+  size: number;
+  hash: bigint;
+};
+
+/** Collects a rendered body. Other work runs while a long page is rendered. */
+export async function collectBody(body: RenderedBody): Promise<CollectedBody> {
+  if (body instanceof Uint8Array)
+    return { identity: sharedBody(body), size: body.length, hash: BigInt(Bun.hash(body)) };
+  const buffer = new TextBuffer();
+  let hash = 0n;
+  let long = null as ReturnType<typeof deflater> | null;
+  const take = () => {
+    const part = buffer.take();
+    hash = BigInt(Bun.hash(part, hash));
+    return part;
+  };
+  await eachYielding(typeof body === "string" ? [body] : body, (piece) => {
+    buffer.append(piece);
+    if (buffer.length <= maxPlain) return undefined;
+    long ??= deflater();
+    return long.write(take());
+  });
+  const rest = take();
+  if (long === null) {
+    // The buffer is reused.
+    const whole = rest.slice();
+    buffer.free();
+    return { size: whole.length, identity: storedBody(whole), hash };
+  }
+  const { plain: identity, gzip, size } = await long.end(rest);
+  buffer.free();
+  return { identity, gzip, size, hash };
+}
+
+const encoder = new TextEncoder();
+
+/** Buffers for reuse: megabytes of garbage per page grow faster than they are collected. */
+const freeBuffers: Uint8Array<ArrayBuffer>[] = [];
+/** Larger buffers were needed for one long piece, and are not reused. */
+const maxBuffer = 4 * maxPlain;
+
+/** Encodes pieces of text one after the other into a reused buffer. */
+class TextBuffer {
+  length = 0;
+  #bytes = freeBuffers.pop() ?? new Uint8Array(64 * 1024);
+
+  append(piece: string) {
+    // A UTF-16 unit takes up to three bytes in UTF-8.
+    const needed = this.length + 3 * piece.length;
+    if (needed > this.#bytes.length) {
+      const longer = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
+      longer.set(this.#bytes.subarray(0, this.length));
+      release(this.#bytes);
+      this.#bytes = longer;
+    }
+    this.length += encoder.encodeInto(piece, this.#bytes.subarray(this.length)).written;
+  }
+
+  /** The bytes since the last call; valid until the next `append`. */
+  take(): Uint8Array<ArrayBuffer> {
+    const part = this.#bytes.subarray(0, this.length);
+    this.length = 0;
+    return part;
+  }
+
+  free() {
+    if (this.#bytes.length <= maxBuffer) freeBuffers.push(this.#bytes);
+  }
+}
+
+const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
+
+/** A long page in gzip alone; `plain` inflates one piece at a time. */
+type Deflated = { plain: Pieces; gzip: Body; size: number };
+
+/** Header of a gzip member without a time (RFC 1952 §2.3). */
+const gzipHead = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3);
+/** An empty final block of DEFLATE (RFC 1951 §3.2.6). */
+const finalBlock = [3, 0];
+
+/** Compresses pieces into segments that can each be inflated alone. */
+export function deflater() {
+  const segments: Uint8Array[] = [];
+  let checksum = 0;
+  let length = 0;
+
+  async function write(piece: Uint8Array) {
+    for (let at = 0; at < piece.length; at += pieceLength) {
+      const part = piece.subarray(at, at + pieceLength);
+      checksum = crc32(part, checksum);
+      length += part.length;
+      segments.push(await deflate(part, { finishFlush: constants.Z_FULL_FLUSH }));
+    }
+  }
+
+  return {
+    write,
+    async end(piece: Uint8Array): Promise<Deflated> {
+      await write(piece);
+      const packed = joined([gzipHead, ...segments, tailOf(checksum, length)]);
+      let end = gzipHead.length;
+      const parts = segments.map((segment) => packed.subarray(end, (end += segment.length)));
+      const plain = {
+        length,
+        count: parts.length,
+        at: (index: number) =>
+          inflate(parts[index] ?? new Uint8Array(), { finishFlush: constants.Z_SYNC_FLUSH }),
+      };
+      return { plain, gzip: sharedBody(packed), size: packed.length };
+    },
+  };
+}
+
+function tailOf(checksum: number, length: number): Uint8Array {
+  const tail = new Uint8Array(10);
+  tail.set(finalBlock);
+  const view = new DataView(tail.buffer);
+  view.setUint32(2, checksum, true);
+  view.setUint32(6, length, true);
+  return tail;
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+// A smaller window than for short pages, because the encoder's memory is a multiple of it.
+const brotli = {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 20 },
+};
+
+/** Compresses a body piece by piece. */
+export async function packedPieces(
+  pieces: Pieces,
+  encoding: "br" | "gzip",
+): Promise<Uint8Array<ArrayBuffer>> {
+  const packer = encoding === "br" ? createBrotliCompress(brotli) : createGzip();
+  const chunks: Buffer[] = [];
+  packer.on("data", (chunk: Buffer) => void chunks.push(chunk));
+  const ended = once(packer, "end");
+  for (let index = 0; index < pieces.count; index++) {
+    const piece = await pieces.at(index);
+    await new Promise<void>((resolve, reject) => {
+      packer.write(piece, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+  packer.end();
+  await ended;
+  return joined(chunks);
+}
