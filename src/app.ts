@@ -196,7 +196,7 @@ function joinCluster({
     log,
     node: { id: shared.nodeId(), name: () => nodeName(config.host, mainPort()) },
     clockOffsetMs: shared.clockOffsetMs,
-    handled: events.position,
+    handled: () => events.position(),
     listeners: () => listenersForOthers(listeners),
   });
 }
