@@ -31,7 +31,7 @@ async function watching(fields: object = {}) {
     group: group.id as string,
     watched,
     shop: await watched(),
-    /** What is open at each of both, which is to be the same but for its grade. */
+    /** Open cases; both services must have the same, except for their priority. */
     opened: () => {
       const titles = (service: "pagerduty" | "opsgenie") =>
         services.open(service).map((one) => one.replace(/^\S+ /, ""));
@@ -269,9 +269,9 @@ describe("a certificate", () => {
     return {
       ...made,
       site,
-      /** It is renewed. */
+      /** Renews the certificate. */
       endsIn: (left: number) => endsAt(inDays(left)),
-      /** It is checked again, and has the certificate that it had. */
+      /** Checks it again with the same certificate. */
       checked: async () => {
         made.time.now += 3_600_000;
         await made.engine.runOnce();
@@ -473,7 +473,7 @@ describe("whatever happens", () => {
 
     const settle = async () => {
       services.behave("well");
-      // A monitor that goes on after a pause is soon checked; until then its outage is not over.
+      // A resumed monitor is soon checked; until then its outage lasts.
       for (const [index, { id }] of jobs.entries())
         if (states.get(id)?.status === "pending") await does.goes(index, "up");
       for (const seconds of [10, 3_600, 10]) await later(seconds);
@@ -552,7 +552,7 @@ describe("whatever happens", () => {
     return {
       ...does,
       made,
-      /** Cases that monitors should have now, as far as their titles go. */
+      /** Expected cases, by their titles. */
       wanted: () =>
         jobs.flatMap(({ id }, index) => {
           const { status, muted, paused, attached, gone, grouped } = states.get(id) as NonNullable<
@@ -564,7 +564,7 @@ describe("whatever happens", () => {
           if (status === "down") return [`critical ${name} is down`];
           return status === "slow" ? [`warning ${name} is degraded`] : [];
         }),
-      /** Everything is fine again, or gone. */
+      /** Whether nothing has a problem. */
       async heal() {
         services.behave("well");
         for (const [index] of jobs.entries()) {
@@ -638,7 +638,7 @@ describe("whatever happens", () => {
   test("a case is open as long as its problem lasts and is told, and none once everything is fine", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 40, size: "max" }), run),
-      tries(50),
+      tries(25),
     );
   });
 });

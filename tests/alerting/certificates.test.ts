@@ -3,7 +3,7 @@ import { pager } from "../support/pager.ts";
 
 const day = 86_400;
 
-/** A monitor that is up, with a certificate that ends in so many days. */
+/** A monitor that is up, whose certificate expires in this number of days. */
 async function certified(days: number, fields: object = {}) {
   const made = await pager();
   const { time, database, engine, later } = made;
@@ -122,7 +122,7 @@ describe("nobody is told of it", () => {
       await made.days(1);
       expect(made.hook.asked).toEqual([]);
       await set(groupId, false);
-      // The check that follows a pause.
+      // The check after a pause.
       made.database.run("UPDATE monitor_states SET status = 'up'");
       await made.days(1);
       expect(made.daysTold()).toEqual([5]);

@@ -6,7 +6,7 @@ import { answer, hang, type Reply, reset } from "../support/target.ts";
 const down = "monitor.down Backup";
 const up = "monitor.up Backup";
 
-/** A monitor that went down, and its channel, whose receiver answers like this. */
+/** A monitor that went down, and its channel, whose receiver has these responses. */
 async function outage(reply: Reply = answer(500), settings = {}) {
   const made = await pager();
   const hook = await made.inbox(settings, reply);
@@ -17,7 +17,7 @@ async function outage(reply: Reply = answer(500), settings = {}) {
     ...made,
     hook,
     backup,
-    /** Goes to the moment of the next attempt; returns the seconds since `from`, or null where there is none. */
+    /** Advances to the next attempt; returns the seconds since `from`, or null if there is none. */
     next: async (from: number) => {
       const at = await nextAt();
       if (at === null) return null;

@@ -4,7 +4,7 @@ import { appendEvent } from "../../src/events/log.ts";
 import { pager } from "../support/pager.ts";
 import { answer, reset, target } from "../support/target.ts";
 
-/** Monitors A, B, C, … on one channel, and moments in seconds from the beginning. */
+/** Monitors A, B, C, … on one channel, and times in seconds from the start. */
 async function moments() {
   const made = await pager();
   const hook = await made.inbox();
@@ -14,7 +14,7 @@ async function moments() {
   return {
     ...made,
     hook,
-    /** At this second these monitors go down, and what is due is done. */
+    /** At this second these monitors go down, and due deliveries are sent. */
     at: async (second: number, ...names: string[]) => {
       made.time.now = begin + second * 1000;
       for (const name of names) await down(name);
@@ -25,11 +25,11 @@ async function moments() {
 
 const maxBytes = 20_000;
 
-test("a thousand monitors that go down at once are few messages below 20 kB, in the order in which they went", async () => {
+test("hundreds of monitors that go down at once are few messages below 20 kB, in their order", async () => {
   const { inbox, job, later, changes, deliveriesOf } = await pager();
   await using hook = await inbox();
   const alertChannelIds = [hook.id];
-  const numbers = Array.from({ length: 1_000 }, (_, index) => index);
+  const numbers = Array.from({ length: 200 }, (_, index) => index);
   const jobs = await Promise.all(
     numbers.map((number) => job({ name: `Job ${number}`, interval: 86_400, alertChannelIds })),
   );
@@ -39,11 +39,12 @@ test("a thousand monitors that go down at once are few messages below 20 kB, in 
   for (const size of sizes) expect(size).toBeLessThan(maxBytes);
   for (const size of sizes.slice(0, -1)) expect(size).toBeGreaterThan(maxBytes - 1_000);
   const went = (await changes()).map(({ subjectId }) => subjectId);
-  expect(went).toHaveLength(1_000);
+  expect(sizes.length).toBeGreaterThan(2);
+  expect(went).toHaveLength(200);
   expect(hook.alerts().map(({ data }) => data.monitor.id)).toEqual(went);
   const deliveries = await deliveriesOf(hook);
   expect(deliveries.map(({ id }) => id)).toEqual(hook.received().map(({ id }) => id));
-  expect(deliveries.flatMap(({ alertIds }) => alertIds)).toHaveLength(1_000);
+  expect(deliveries.flatMap(({ alertIds }) => alertIds)).toHaveLength(200);
 });
 
 test("what a digest has no room for goes out with it", async () => {
@@ -62,7 +63,7 @@ test("what a digest has no room for goes out with it", async () => {
 test("a digest is measured as it is encoded, also where it gathers over a restart", async () => {
   const { inbox, job, later, restart } = await pager();
   await using hook = await inbox({}, answer(500));
-  for (let number = 0; number < 120; number++) {
+  for (let number = 0; number < 60; number++) {
     const name = `${'\u{1f6f0}"'.repeat(100)} ${number}`;
     const { report } = await job({ name, interval: 86_400, alertChannelIds: [hook.id] });
     await report({ status: "up" });
@@ -75,8 +76,8 @@ test("a digest is measured as it is encoded, also where it gathers over a restar
   hook.reply(answer());
   for (let minute = 0; minute < 30; minute++) await later(60);
   const taken = hook.received().filter((_, index) => index > 2);
-  expect(new Set(hook.alerts().map(({ data }) => data.monitor.id)).size).toBe(120);
-  expect(taken.length).toBeGreaterThan(5);
+  expect(new Set(hook.alerts().map(({ data }) => data.monitor.id)).size).toBe(60);
+  expect(taken.length).toBeGreaterThan(2);
   for (const { body } of hook.asked) expect(Buffer.byteLength(body)).toBeLessThan(maxBytes);
 });
 

@@ -10,7 +10,7 @@ import { pager } from "../support/pager.ts";
 const channels = 490;
 const incidents = 3_500;
 
-/** Counts the writes of fan-outs; the power fails before the one that `dies` names. */
+/** Counts the writes of fan-outs; the power fails before write number `dies`. */
 function countWrites(store: Awaited<ReturnType<typeof pager>>["store"], dies = -1) {
   const counted = { writes: 0 };
   const atomic = store.atomic.bind(store);
@@ -27,7 +27,7 @@ function countWrites(store: Awaited<ReturnType<typeof pager>>["store"], dies = -
   return counted;
 }
 
-/** One organization with so many incidents for so many channels, and another with one monitor and one channel. */
+/** One organization with many incidents for many channels, and another with one monitor and one channel. */
 async function flooded(size = { channels, incidents }) {
   const made = await pager();
   const { database, ours, theirs, time } = made;
@@ -80,7 +80,7 @@ function copyRows({ database, time }: Made, id: string, count: number) {
   })();
 }
 
-/** A fan-out that knows nothing but what is stored. */
+/** A fan-out without state in memory. */
 function restarted({ store, appliance }: Made, most?: number) {
   const { clock, origin, signals } = appliance;
   const room = outboxRoom(store, "alerts", most);
@@ -140,7 +140,7 @@ describe("an organization that has 1.7 million alerts to send", () => {
     const { id } = (await theirs.api("POST", "/api/v1/alert-channels", { body })).json.data;
     const { fan } = restarted(made);
     await settle(made, fan);
-    // Both are due: so many timers of ours come first by time, and one of theirs.
+    // Many of our timers and one of theirs are due; ours are earlier.
     const memory = database.query(
       `insert into alert_memory (organization_id, monitor_id, changes, remind_at, due_at)
        values (?, ?, '[]', ?, ?)`,
@@ -228,7 +228,7 @@ describe("an organization whose outbox is full", () => {
     expect(told).toBeLessThan(300 + 3 * size.channels);
     const problems = () =>
       made.database.query("select organization_id as id, name, message from problems").all();
-    // The report itself is in the outbox of each channel, too.
+    // Each channel's outbox has the report itself, too.
     const leftOut = size.channels * size.incidents - (told - size.channels);
     expect(problems()).toEqual([
       {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { pager } from "../support/pager.ts";
 
-/** Somebody who posts incidents, and a channel that is told. */
+/** A person who posts incidents, and a channel that is notified. */
 async function setUp() {
   const made = await pager();
   const hook = await made.inbox();

@@ -214,7 +214,7 @@ test("no secret of a channel or the mail server, and nothing a receiver says, ge
   await backup.goes("down");
   for (const seconds of [10, 6, 16, 61]) await later(seconds);
   for (const { id } of channels) await api("POST", `/api/v1/alert-channels/${id}/test`);
-  // All of them were tried: else this would show nothing.
+  // All channels were attempted; otherwise this would prove nothing.
   for (const channel of channels)
     expect((await made.deliveriesOf(channel)).map(({ status }) => status)).not.toContain(
       "delivered",

@@ -302,7 +302,7 @@ describe("a monitor that flaps", () => {
     const made = await pager();
     const hook = await made.inbox();
     const backup = await made.watched([hook]);
-    /** Changes its state so often, and waits so many seconds after each time. */
+    /** Changes its state several times, with a pause of some seconds after each. */
     const turns = async (times: number, seconds = 60) => {
       for (let turn = 0; turn < times; turn++) {
         await backup.goes((await made.statusOf(backup.id)) === "down" ? "up" : "down");

@@ -4,7 +4,7 @@ import { subscriberReceivers } from "../../src/status-pages/subscribers/receiver
 import { pager } from "../support/pager.ts";
 import { answer } from "../support/target.ts";
 
-/** Alerts of a machine that a test lets stand still, or takes the network from. */
+/** Alerts of a machine that stands still or loses its network during a test. */
 async function troubled() {
   const made = await pager();
   const world = { lacked: null as string | null, runningSince: 0 };
@@ -16,7 +16,7 @@ async function troubled() {
     lackedSince: () => world.lacked,
     runningSince: () => world.runningSince,
   });
-  /** Turns what happened into deliveries, and sends them once they are gathered. */
+  /** Creates deliveries from events, and sends them when they have gathered. */
   const send = async () => {
     await alerts.runOnce();
     made.time.now += 10_000;

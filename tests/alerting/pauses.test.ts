@@ -3,7 +3,7 @@ import { pager } from "../support/pager.ts";
 
 type Pager = Awaited<ReturnType<typeof pager>>;
 
-/** A pause of the monitor's own, of its group, or by way of a group that is paused. */
+/** A pause of the monitor, of its group, or by joining a paused group. */
 const pauses: Record<
   string,
   (made: Pager, id: string, groupId: string) => (paused: boolean) => Promise<unknown>
@@ -24,7 +24,7 @@ const pauses: Record<
 
 for (const [what, pauseOf] of Object.entries(pauses))
   describe(`a pause by way of ${what}`, () => {
-    /** A site that was checked, with somebody who hears of it. */
+    /** A checked site with a channel. */
     async function watched() {
       const made = await pager();
       const hook = await made.inbox();
@@ -37,7 +37,7 @@ for (const [what, pauseOf] of Object.entries(pauses))
         ...made,
         hook,
         shop,
-        /** Checks go on, and what there is to tell is told. */
+        /** Checks continue, and due alerts are sent. */
         async goesOn(seconds: number) {
           await made.pass(seconds);
           await made.later();

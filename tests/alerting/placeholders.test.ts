@@ -15,7 +15,7 @@ const complete = (type: string) => {
   return { type, name: "On-call", ...others, ...secrets };
 };
 
-/** Sends each of these with POST, and with PATCH to a channel of the type that is there: both must be refused for it. */
+/** Sends each body with POST, and with PATCH to a channel of its type; both must be rejected. */
 async function expectRefused(type: string, named: string, ...refused: object[]) {
   const made = await dashboard();
   const { id } = await made.channel(complete(type));
@@ -23,7 +23,7 @@ async function expectRefused(type: string, named: string, ...refused: object[]) 
   for (const fields of refused)
     for (const { status, json, text } of [
       await made.api("POST", path, { body: { ...complete(type), ...fields } }),
-      // A changed address needs its secrets again, or that is the first error.
+      // A changed address needs its secrets again; otherwise that is the first error.
       await made.api("PATCH", `${path}/${id}`, {
         body: { ...newChannels[type]?.secrets, ...fields },
       }),
@@ -55,7 +55,7 @@ describe("a template", () => {
 });
 
 describe("the text of the user's own", () => {
-  /** An ntfy channel with this template: what it is told. */
+  /** The message of an ntfy channel with this template. */
   async function told(template: string | null) {
     const made = await pager();
     const server = await target();

@@ -9,7 +9,7 @@ import { publisher } from "../support/subscribing.ts";
 const rowsAtOnce = 40;
 const channels = 22;
 
-/** Counts the statements of each write; the power fails before those that `fails` names. */
+/** Counts the statements of each write; the power fails before writes that `fails` selects. */
 function watchWrites(store: Store, fails: (write: number) => boolean = () => false) {
   const sizes: number[] = [];
   const atomic = store.atomic.bind(store);
@@ -25,7 +25,7 @@ function watchWrites(store: Store, fails: (write: number) => boolean = () => fal
   return sizes;
 }
 
-/** A monitor with so many channels that one write can't tell them all: every other one opens cases. */
+/** A monitor with more channels than one write takes; every other one opens cases. */
 async function widely() {
   const services = { status: 202, headers: new Map<string, string>(), body: "{}" };
   const made = await pager({ exchange: async () => services });
@@ -62,7 +62,7 @@ async function widely() {
 
 const once = { channels, deliveries: channels, alerts: 1 };
 
-/** Goes on until the log was read; whatever fails on the way is tried again by an engine that knows nothing. */
+/** Continues until the log was read; failed writes are repeated by an engine without state in memory. */
 async function settled({
   later,
   restart,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { unknownId } from "../support/appliance.ts";
 import { pager } from "../support/pager.ts";
 
-/** A monitor with a channel, and what its preview says. */
+/** A monitor with a channel, and its preview. */
 async function previewed(fields: object = {}, settings: object = {}) {
   const made = await pager();
   const { api, ours, channel } = made;
@@ -20,7 +20,7 @@ async function previewed(fields: object = {}, settings: object = {}) {
       expect(status).toBe(200);
       return json.data;
     },
-    /** Why the channel would not be told; null where it would. */
+    /** Why the channel would not be notified; null if it would. */
     reason: async () => {
       const path = `/api/v1/monitors/${backup.id}/alert-preview`;
       const { told, notTold } = (await api("GET", path)).json.data;

@@ -13,7 +13,7 @@ const second = 1_000;
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** A delivery that is due and had no attempt yet. */
+/** A due delivery without an attempt. */
 const fresh = (id: string, subjects: string[], fields: Partial<Queued> = {}): Queued => ({
   id,
   subjects,
@@ -29,7 +29,7 @@ const fresh = (id: string, subjects: string[], fields: Partial<Queued> = {}): Qu
   closesCase: false,
   ...fields,
 });
-/** One that failed a minute ago and is tried again in four. */
+/** A delivery that failed a minute ago and is retried in four minutes. */
 const failing = (id: string, subjects: string[], fields: Partial<Queued> = {}): Queued =>
   fresh(id, subjects, {
     attempts: 4,
@@ -162,7 +162,7 @@ describe("a clock", () => {
   ])("%s", (_, next, wanted) => expect(next).toBe(wanted));
 });
 
-/** When it is tried again after so many attempts in their time, the last one now. */
+/** The next attempt after this number of scheduled ones, the last of them now. */
 const again = (
   scheduledAttempts: number,
   { random = 0.5, patience = 0, firstAttemptAt = now, dueAt = now, ...about } = {} as {

@@ -4,7 +4,7 @@ import { testAppliance } from "../support/appliance.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 
-/** Deliveries that wait: `a` of an organization has so many receivers with so many each. */
+/** Waiting deliveries: numbers of receivers per organization, and of deliveries per receiver. */
 async function waiting() {
   const { store, database } = await testAppliance();
   database.run("pragma foreign_keys = off");

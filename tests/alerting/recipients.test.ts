@@ -5,8 +5,9 @@ import { ann, bob, cid } from "../support/mailing.ts";
 import { pager } from "../support/pager.ts";
 import { exchange } from "../../src/core/outgoing/http/exchange.ts";
 import { answer, target } from "../support/target.ts";
+import { tries } from "../support/tries.ts";
 
-/** A channel of three mailboxes, whose server refuses some with these codes. */
+/** A channel of three mailboxes, whose server rejects some with these codes. */
 async function mailing(refusals: Record<string, number>) {
   const made = await pager({ allowTarget: ["127.0.0.1/32"] });
   const codes = new Map(Object.entries(refusals));
@@ -21,7 +22,7 @@ async function mailing(refusals: Record<string, number>) {
     backup,
     codes,
     mails: server.mails,
-    /** To whom each mail went, and of what. */
+    /** Recipients and subject of each mail. */
     sent: () =>
       server.mails.map(({ to, headers }) => `${headers["subject"]?.[0]}: ${to.join(" ")}`),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
@@ -30,7 +31,7 @@ async function mailing(refusals: Record<string, number>) {
 
 const down = "Backup is down";
 const up = "Backup is up again";
-/** As messages write it. */
+/** As in messages. */
 const now = ({ time }: { time: { now: number } }) =>
   `${new Date(time.now).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 const name = (...addresses: string[]) => addresses.join(" ");
@@ -177,12 +178,12 @@ test("what tells nobody whom it reached is tried three times in all, and counts 
   await backup.goes("up");
   await made.later();
   expect(service.asked).toHaveLength(4);
-  // Somebody behind it may have heard nothing of the outage.
+  // People behind it may not know of the outage.
   expect(JSON.parse(service.asked[3]?.body ?? "").title).toStartWith("Backup was down from ");
 });
 
 describe("nobody hears of an end whose beginning never reached them", () => {
-  /** What each mailbox was told, in order. */
+  /** The mails of a mailbox, in order. */
   const toldTo = (mails: readonly { to: string[]; text: string }[], address: string) =>
     mails
       .filter(({ to }) => to.includes(address))
@@ -292,7 +293,7 @@ describe("nobody hears of an end whose beginning never reached them", () => {
           });
         }
       }),
-      { numRuns: 12 },
+      tries(6),
     );
   });
 });

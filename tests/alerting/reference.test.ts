@@ -20,7 +20,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 type Action = readonly [keyof AlertedWorld, ...unknown[]];
 
-/** Everything gets well in the end; then every channel has what it was to get, in order. */
+/** Ends all problems; then every channel must have its expected alerts, in order. */
 async function asTheRulesSay(...actions: readonly Action[]) {
   const snapshot = await alertedWorld(server);
   for (const [name, ...parts] of actions) {
@@ -33,7 +33,7 @@ async function asTheRulesSay(...actions: readonly Action[]) {
   expect(snapshot.oddities()).toEqual([]);
 }
 
-/** Mostly the first: what goes wrong takes several things that befall the same. */
+/** Mostly the first one: errors need several actions on the same subject. */
 const index = fc.constantFrom(0, 0, 0, 1, 2);
 const yes = fc.boolean();
 const seconds = fc.constantFrom(1, 3, 6, 11, 60, 200, 400, 600, 1_200, 1_800, 3_600, 14_400);
@@ -63,7 +63,7 @@ const action = fc.oneof(
   one(5, "remind", index, fc.constantFrom(null, 300, 600, 3_600)),
   one(3, "automatic", index, yes),
   one(3, "create", index, yes),
-  // The last stays: without any channel nothing is counted or remembered.
+  // The last channel stays: without one, nothing is counted or remembered.
   one(2, "remove", fc.constantFrom(0, 1)),
   one(
     4,
@@ -125,11 +125,11 @@ test("channels get what the rules of alerting say, whatever happens", async () =
   const actions = fc.array(action, { minLength: 1, maxLength: 40, size: "max" });
   await fc.assert(
     fc.asyncProperty(actions, (all) => asTheRulesSay(...all)),
-    tries(60),
+    tries(25),
   );
 });
 
-/** What the pure rules tell for such a history of one monitor. */
+/** The alerts of the pure rules for a history of one monitor. */
 function toldByRules(history: readonly ModelEvent[], reminderMs: number | null): string[] {
   const lines: string[] = [];
   const told = new Map<string, { state: NotifiedState }>();

@@ -29,21 +29,21 @@ const everybody: Knows = { mail: "down", chat: "down" };
 const told = (states: Knows = {}) =>
   new Map(Object.entries(states).map(([channel, state]) => [channel, { state }]));
 
-/** `down to mail`; empty where nobody is told. */
+/** As `down to mail`; empty if no channel is notified. */
 const said = (step: Step | null) =>
   !step?.alert
     ? ""
     : `${step.alert.type.slice(8)} to ${step.alert.to.length > 1 ? "all" : step.alert.to[0]}`;
 
 type Course = { before?: Memory; to?: Audience; reminderMs?: number };
-/** What follows from a change like `up > down` for channels that know this. */
+/** The step after a change like `up > down`, for channels in these states. */
 function went(states: string, knows?: Knows, course: Course = {}): Step {
   const [from, to] = states.split(" > ") as [StoredStatus, StoredStatus];
   const { before = emptyHistory, to: audience = all, reminderMs = null } = course;
   return afterChange(before, told(knows), { from, to, at: now }, audience, reminderMs);
 }
 
-/** So many changes, the last one a minute ago. */
+/** A number of changes, the last one a minute ago. */
 const changed = (times: number, apartMs = minute): Memory => ({
   ...emptyHistory,
   changes: Array.from({ length: times }, (_, i) => now - minute - (times - 1 - i) * apartMs),
@@ -209,7 +209,7 @@ describe("reminders", () => {
 
 describe("a certificate", () => {
   const ends = new Date(now + 100 * day).toISOString();
-  /** Of a certificate with so many days left. */
+  /** The step of a certificate with this number of days left. */
   const step = (
     days: number,
     toldStep: number | null = null,

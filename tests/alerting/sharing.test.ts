@@ -16,7 +16,7 @@ test("a node that dies while it sends: every alert arrives, at most what was und
   };
   const paths = new Map<string, string>();
   const heldBy = ({ node }: typeof alive) => [...paths.keys()].filter((id) => node.of(id) !== null);
-  // Ids are random, and so is which of the two a channel belongs to.
+  // IDs are random, so either node can have the channel's lease.
   while (both.some((server) => heldBy(server).length < 2)) {
     const path = `/${paths.size}`;
     const channel = { name: path, type: "webhook", url: hook.at(path) };
@@ -34,7 +34,7 @@ test("a node that dies while it sends: every alert arrives, at most what was und
 
   const its = heldBy(dying).map((id) => paths.get(id) ?? "");
   hook.behave((response) => (its.includes(response.req.url ?? "") ? hang : answer())(response));
-  // Decided by one of them, whichever looks first.
+  // Decided by one of the nodes.
   await Promise.all(both.map(({ alerts }) => alerts.runOnce()));
   time.now += 6_000;
   await Promise.all(both.map(({ node }) => node.runOnce()));
@@ -49,7 +49,7 @@ test("a node that dies while it sends: every alert arrives, at most what was und
   expect(arrivedAt()).toEqual(twice);
   expect(hook.arrived()).toHaveLength(channels);
 
-  // What the dead one finds out after all changes nothing any more.
+  // Late results of the dead node change nothing.
   hook.release();
   await sending;
   await pass(30, both);

@@ -4,7 +4,7 @@ import { pager } from "../support/pager.ts";
 import { answer } from "../support/target.ts";
 import { unstorable } from "../support/unstorable.ts";
 
-/** An appliance whose regular writes a test lets fail; time passes as told. */
+/** An appliance whose regular writes can fail, on a clock of its own. */
 async function watched() {
   const made = await pager();
   const disk = unstorable(made.store, made.time);

@@ -4,7 +4,7 @@ import { mailServer } from "../support/mail-server.ts";
 import { pager } from "../support/pager.ts";
 import { answer, hang, reset, target } from "../support/target.ts";
 
-/** Ways to ask for a test alert. */
+/** Requests for a test alert. */
 async function tester() {
   const made = await pager();
   const send = async ({ id }: { id: string }, headers = {}, api = made.api) =>

@@ -12,7 +12,7 @@ import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();
 
-/** An organization in a database, and how any store on it writes events. */
+/** An organization in a database, and a function that appends events through any store on it. */
 async function newLog(file = ":memory:") {
   const database = openDatabase(file);
   migrate(database, assets.migrations);
@@ -37,7 +37,7 @@ async function newLog(file = ":memory:") {
   };
 }
 
-/** A subscriber that keeps what it was handed, batch by batch. */
+/** A subscriber that records its batches. */
 function subscriber(handle: (events: readonly LoggedEvent[]) => Promise<void> | void = () => {}) {
   const batches: string[][] = [];
   const awaited: { count: number; arrived: () => void }[] = [];
@@ -50,7 +50,7 @@ function subscriber(handle: (events: readonly LoggedEvent[]) => Promise<void> | 
       batches.push(events.map(({ subjectId }) => subjectId));
       for (const { count, arrived } of awaited) if (all().length >= count) arrived();
     },
-    /** Resolves when so many events were handed over and handled, in all. */
+    /** Resolves when this number of events was handled in all. */
     arrived: (count: number): Promise<void> => {
       const { promise, resolve } = Promise.withResolvers<void>();
       if (all().length >= count) resolve();
@@ -80,7 +80,7 @@ describe("a subscriber of events", () => {
 
   test("is woken by a write of this process itself, without looking again and again", async () => {
     const { store, log, append } = await newLog();
-    // As this store never looks changed, nothing but the wake-up can tell of a write.
+    // This store never appears changed, so only the wake-up can report a write.
     const still: Store = { ...store, revision: () => "always the same" };
     const { take, arrived, all } = subscriber();
     const subscription = new EventReader(still, log).subscribe("test", await lastSeq(store), take);
@@ -172,7 +172,7 @@ describe("many subscribers", () => {
       await Promise.all(all.map(({ arrived }) => arrived(count)));
     }
     expect(reads).toHaveLength(3);
-    // Two looks whether another process has written, each of which found nothing new.
+    // Two polls that found nothing new.
     const looks = Promise.withResolvers<void>();
     let looked = 0;
     store.revision = () => {
@@ -191,7 +191,7 @@ describe("many subscribers", () => {
     const reader = new EventReader(store, log);
     const from = await lastSeq(store);
     const subscriptions = [slow, quick].map(({ take }) => reader.subscribe("test", from, take));
-    // More than is kept for those that are behind.
+    // More events than subscribers that are behind share.
     for (let count = 0; count < 5_000; count += 500) {
       await append(store, ...numbers(500, count));
       await quick.arrived(count + 500);

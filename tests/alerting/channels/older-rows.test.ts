@@ -6,7 +6,7 @@ import { newChannels } from "../../support/samples.ts";
 
 const path = "/api/v1/alert-channels";
 
-/** The own fields of each type in the first version: what rows of it hold. */
+/** Fields of each type in the first version, as its rows contain them. */
 const first: Record<string, string[]> = {
   telegram: ["chatId", "template"],
   ntfy: ["server", "topic", "template"],

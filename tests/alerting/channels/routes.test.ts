@@ -5,7 +5,7 @@ import { canary, newChannels } from "../../support/samples.ts";
 
 const path = "/api/v1/alert-channels";
 
-/** What an alert says is fixed where machines read it. */
+/** The data of an alert is fixed where machines read it. */
 const takesTemplate = (type: string) => !["webhook", "pagerduty", "opsgenie", "jsm"].includes(type);
 
 describe("each type", () => {

@@ -20,7 +20,7 @@ const alphabets = ["Shop", "Störung ☃", "🛰️🛰️🛰️", '"\\&<>=\u20
 const long = (index: number) =>
   `${(alphabets[index % alphabets.length] ?? "").repeat(30).slice(0, 200)} ${index}`;
 
-/** A thousand alerts with names and reasons in every script, as long as they come. */
+/** A thousand alerts with long names and reasons in several scripts. */
 const alerts: Alert[] = storm(1_000).map((alert, index) => {
   const named = { ...monitor, id: `${monitor.id}-${index}`, name: long(index) };
   return alertOf("monitor.down", { monitor: named, message: long(index + 1) }, alert.id);

@@ -34,7 +34,7 @@ const google: Partial<SmtpSettings> = {
 const token = (text: string, seconds: unknown = 3_599): Reply =>
   answer(200, JSON.stringify({ token_type: "Bearer", expires_in: seconds, access_token: text }));
 
-/** A mail server that takes this token of the mailbox, and a token endpoint in the place of all services. */
+/** A mail server that accepts this token of the mailbox, and a token endpoint that replaces all services. */
 async function snapshot(taken: string, endpoint: Reply) {
   const users: Record<string, string> = { [box]: taken };
   const server = await mailServer({ users }, { authMethods: ["XOAUTH2"], allowInsecureAuth: true });

@@ -13,7 +13,7 @@ import { mailServer } from "../../support/mail-server.ts";
 
 const to = ["oncall@team.example", "boss@team.example"];
 
-/** The mail that arrives when this is told. */
+/** The mail of this message. */
 async function mailFor(message: ReturnType<typeof telling>, smtp: Partial<SmtpSettings> = {}) {
   await using server = await mailServer();
   await using net = await receiver();

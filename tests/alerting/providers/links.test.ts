@@ -11,10 +11,10 @@ import {
   receiver,
 } from "../../support/delivering.ts";
 
-/** All that says which page to open, in the way of each service. */
+/** The fields with the page to open, of all services. */
 const linkFields = /"(url|title_link|click|openLink|client_url|href)":/;
 
-/** What a channel of this type sends of an outage to an appliance that is opened here. */
+/** The request of a channel about an outage, from an appliance at this address. */
 async function sentFrom(type: string, origin: string): Promise<string> {
   await using to = await receiver();
   const { provider, settings } = newChannel(type);

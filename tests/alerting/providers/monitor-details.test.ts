@@ -15,7 +15,7 @@ import type { Json } from "../../support/json.ts";
 
 type Words = { message?: string; template?: string };
 
-/** What a channel of this type sends of this monitor's outage, as text and, where it is one, as an object. */
+/** The request of a channel about this monitor's outage, as text and, if possible, as an object. */
 function sent(type: string, about: AlertedMonitor, words: Words = {}) {
   const { message = "Refused.", template = null } = words;
   return sentOf(type, alertOf("monitor.down", { monitor: about, message }), template);
@@ -120,7 +120,7 @@ describe("what people wrote as Markdown", () => {
 
 const bytes = (value: string) => Buffer.byteLength(JSON.stringify(value));
 
-/** The documented limits, each of what was sent; see the provider for where they stand. */
+/** The documented limits, each with the size that was sent; providers link to their sources. */
 const limits: { [T in ChannelType]: (body: Json) => [string, number, number][] } = {
   webhook: (body) => [["bytes", bytes(body), 20_000]],
   email: () => [],

@@ -11,7 +11,7 @@ import type { Asked } from "../../support/target.ts";
 
 const base64Of = (length: number) => Buffer.alloc(length, "key of ours").toString("base64");
 
-/** A request as it arrives that was signed with this secret at this time. */
+/** A received request that was signed with this secret at this time. */
 async function signedWith(secret: string, now = Date.now(), alerts = storm(3)) {
   await using to = await receiver();
   const settings = { url: "https://bot.lan/alerts", secret, headers: {} };
@@ -29,7 +29,7 @@ describe("the reference library takes our signature", () => {
   });
 
   test("under any secret that we take, whatever it was that was sent", async () => {
-    // Of 24 to 64 bytes are those that are taken.
+    // Secrets of 24 to 64 bytes are accepted.
     const bytes = fc.uint8Array({ minLength: 20, maxLength: 70 });
     let count = 0;
     const like = fc.oneof(

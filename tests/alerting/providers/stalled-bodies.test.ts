@@ -4,7 +4,7 @@ import { providers } from "../../../src/alerting/providers.ts";
 import { alertOf, newChannel, receiver, telling } from "../../support/delivering.ts";
 import type { Reply } from "../../support/target.ts";
 
-/** What a channel of this type makes of a receiver, which it sends a single request. */
+/** The verdict of a channel on a response to its only request. */
 async function verdictOn(type: string, reply: Reply): Promise<Verdict> {
   await using to = await receiver(reply);
   const { provider, settings } = newChannel(type);
@@ -14,7 +14,7 @@ async function verdictOn(type: string, reply: Reply): Promise<Verdict> {
   return verdict;
 }
 
-/** A body that begins like this and never ends. */
+/** A body that never ends. */
 const stalled =
   (status: number, start: string, headers: Record<string, string> = {}): Reply =>
   (response) => {
@@ -38,7 +38,7 @@ const unfinished: Record<string, Reply> = {
 
 const overHttp = Object.keys(providers).filter((type) => type !== "email");
 
-// All at once, because each of these requests lasts as long as a body can.
+// All at once, because each request lasts as long as the limit of bodies.
 test("every service is delivered after a 2xx status, whatever its body does", async () => {
   const all = overHttp.flatMap((type) =>
     Object.entries(unfinished).map(async ([name, reply]) => {

@@ -18,7 +18,7 @@ import type { Asked } from "../../support/target.ts";
 
 const settings = { url: "https://bot.lan/alerts?team=ops", secret: null, headers: {} };
 
-/** The signature that a receiver works out for itself, as the specification tells it to. */
+/** The signature as receivers compute it by the specification. */
 function signatureOf(
   key: Buffer,
   { headers, body }: Pick<Asked, "headers" | "body">,
@@ -75,7 +75,7 @@ describe("what a webhook receives", () => {
       type: "monitor.up",
       data: {
         ...shopDown.data,
-        // As an older version wrote it down.
+        // As an older version stored it.
         monitor: { ...shopDown.data.monitor, target: null, tags: [], description: "" },
         message: "HTTP 200 (OK).",
         latencyMs: 42,
