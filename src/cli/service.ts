@@ -1,3 +1,4 @@
+/** `signalbox service`: installs, removes, shows and prints the service of this machine. */
 import { type Command, Command as Parser } from "commander";
 import {
   chmodSync,
@@ -25,27 +26,44 @@ const secretFiles = ["--metrics-token-file", "--database-password-file"];
 
 export function addService(program: Command) {
   const commands = program.command("service").description("run as a service of this machine");
-
   onService(commands.command("install"))
     .description("install this executable and a systemd unit, or upgrade them, and start it")
-    .action((options: string[], { user }: { user?: string }) => {
-      const service = serviceOf(options, user, usualConfig);
-      assertSystemdAsRoot();
-      if (!Bun.isStandaloneExecutable)
-        throw new Error("Only a compiled executable can be installed.");
-      const { dataDir, config } = service;
-      if (config === usualConfig && !existsSync(config)) writeTemplate(config);
-      if (process.execPath !== executable)
-        replaceFile(executable, (file) => {
-          copyFileSync(process.execPath, file);
-          chmodSync(file, 0o755);
-        });
-      const unit = systemdUnit(service);
-      replaceFile(unitFile, (file) => writeFileSync(file, unit, { mode: 0o644 }));
-      systemctl("daemon-reload");
-      systemctl("enable", "--quiet", "signalbox");
-      systemctl("restart", "signalbox");
-      process.stdout.write(`signalbox runs, now and after each start of this machine.
+    .action((options: string[], { user }: { user?: string }) => install(options, user));
+  commands
+    .command("uninstall")
+    .description("stop the service and delete its unit, but not the data and the executable")
+    .action(uninstall);
+  commands
+    .command("status")
+    .description("show whether the service runs; exits with 1 if not")
+    .option("--json", "print JSON")
+    .action(({ json = false }: { json?: boolean }) => showStatus(json));
+  onService(commands.command("print"))
+    .description("print the systemd unit, or the property list for macOS, without installing it")
+    .option("--launchd", "print the property list for launchd")
+    .action((options: string[], { user, launchd }: { user?: string; launchd?: boolean }) => {
+      const service = serviceOf(options, user);
+      process.stdout.write(launchd ? launchdPlist(service) : systemdUnit(service));
+    });
+}
+
+function install(options: string[], user: string | undefined) {
+  const service = serviceOf(options, user, usualConfig);
+  assertSystemdAsRoot();
+  if (!Bun.isStandaloneExecutable) throw new Error("Only a compiled executable can be installed.");
+  const { dataDir, config } = service;
+  if (config === usualConfig && !existsSync(config)) writeTemplate(config);
+  if (process.execPath !== executable)
+    replaceFile(executable, (file) => {
+      copyFileSync(process.execPath, file);
+      chmodSync(file, 0o755);
+    });
+  const unit = systemdUnit(service);
+  replaceFile(unitFile, (file) => writeFileSync(file, unit, { mode: 0o644 }));
+  systemctl("daemon-reload");
+  systemctl("enable", "--quiet", "signalbox");
+  systemctl("restart", "signalbox");
+  process.stdout.write(`signalbox runs, now and after each start of this machine.
   Executable  ${executable}
   Unit        ${unitFile}
   Settings    ${config}
@@ -53,47 +71,31 @@ export function addService(program: Command) {
   Its log     journalctl -u signalbox
   Commands    signalbox COMMAND --data-dir ${dataDir}
 `);
-      const token = `${dataDir}/set-up-token`;
-      if (existsSync(token)) process.stdout.write("Its log shows the link to set it up.\n");
-    });
+  const token = `${dataDir}/set-up-token`;
+  if (existsSync(token)) process.stdout.write("Its log shows the link to set it up.\n");
+}
 
-  commands
-    .command("uninstall")
-    .description("stop the service and delete its unit, but not the data and the executable")
-    .action(() => {
-      assertSystemdAsRoot();
-      if (!existsSync(unitFile))
-        throw new Error(`There is no service: ${unitFile} does not exist.`);
-      systemctl("disable", "--quiet", "--now", "signalbox");
-      rmSync(unitFile);
-      systemctl("daemon-reload");
-      process.stdout.write(
-        `The service is gone. Its settings and data are still there, usually ${usualConfig} and ${usualDataDir}.\n`,
-      );
-    });
+function uninstall() {
+  assertSystemdAsRoot();
+  if (!existsSync(unitFile)) throw new Error(`There is no service: ${unitFile} does not exist.`);
+  systemctl("disable", "--quiet", "--now", "signalbox");
+  rmSync(unitFile);
+  systemctl("daemon-reload");
+  process.stdout.write(
+    `The service is gone. Its settings and data are still there, usually ${usualConfig} and ${usualDataDir}.\n`,
+  );
+}
 
-  commands
-    .command("status")
-    .description("show whether the service runs; exits with 1 if not")
-    .option("--json", "print JSON")
-    .action(({ json }: { json?: boolean }) => {
-      assertSystemd();
-      const state = stateOf();
-      if (json) printJson(state);
-      else
-        for (const [name, value] of Object.entries(state))
-          process.stdout.write(`${name.padEnd(9)}  ${value ?? "–"}\n`);
-      if (state.state !== "active")
-        throw new Error("The service does not run; see journalctl -u signalbox.");
-    });
-
-  onService(commands.command("print"))
-    .description("print the systemd unit, or the property list for macOS, without installing it")
-    .option("--launchd", "print the property list for launchd")
-    .action((options: string[], { user, launchd }: { user?: string; launchd?: boolean }) => {
-      const made = serviceOf(options, user);
-      process.stdout.write(launchd ? launchdPlist(made) : systemdUnit(made));
-    });
+/** Throws if the service does not run. */
+function showStatus(json: boolean) {
+  assertSystemd();
+  const state = stateOf();
+  if (json) printJson(state);
+  else
+    for (const [name, value] of Object.entries(state))
+      process.stdout.write(`${name.padEnd(9)}  ${value ?? "–"}\n`);
+  if (state.state !== "active")
+    throw new Error("The service does not run; see journalctl -u signalbox.");
 }
 
 function onService(command: Command): Command {

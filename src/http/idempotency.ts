@@ -1,3 +1,4 @@
+/** Executes a request with an Idempotency-Key at most once, and replays its stored response. */
 import { and, between, eq, ne, or, sql } from "drizzle-orm";
 import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
@@ -20,17 +21,17 @@ const claimedMs = 5 * 60_000;
 /** The status of a claim: the request is being answered. */
 const claimed = 0;
 
-/** Keys of requests that this process answers now; the write itself holds them apart from other processes. */
+/** Keys of requests in flight in this process. Guards in the write exclude those of other processes. */
 const inFlightOn = perStore(() => new Set<string>());
 
-/** What adds something each time it is done; a PUT or DELETE that is repeated does not. */
+/** Methods that add something each time; a repeated PUT or DELETE does not. */
 export const takesIdempotencyKey = (method: string) => method === "POST" || method === "PATCH";
 
-/** What a key stands for beside its caller: the path, and the method where it is not the one that most keys are for. */
+/** Path of the request, which is part of the key, with the method unless it is POST. */
 export const routeOf = (request: Request) =>
   request.method === "POST" ? pathOf(request) : `${request.method} ${pathOf(request)}`;
 
-/** The key of this request; null when it has none. Throws VALIDATION_ERROR. */
+/** The key of this request; null without one. Throws VALIDATION_ERROR. */
 export function idempotencyKeyOf(request: Request): string | null {
   const key = request.headers.get("idempotency-key");
   if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key))
@@ -47,97 +48,151 @@ type Asked = {
   isClaimed: boolean;
 };
 
+/** Executes the use case. Returns statements that store its response, to be part of its own write. */
+type UseCase = (remember: ((data: object) => Statement[]) | null) => Promise<ApiResponse>;
+
 /**
- * Does a request at most once under its key: the response is kept in the same write as what was done, and
- * given again to whoever repeats the request. What no write can undo is claimed before, so that of several
- * machines one does it. Throws CONFLICT while the first is in flight and IDEMPOTENCY_KEY_REUSED when the
- * body differs from the first one's.
+ * Executes a request at most once under its key. The response is stored in the same write as the change, and
+ * replayed when the request is repeated. A use case with effects outside the database claims the key first,
+ * so that only one node executes it. Throws CONFLICT while the first request is in flight, and
+ * IDEMPOTENCY_KEY_REUSED for another body.
  */
 export async function onlyOnce(
-  { services, requestId, resources }: RequestContext,
-  { organizationId, actor }: Principal,
-  { method, route, idempotencyKey, body, isClaimed }: Asked,
+  context: RequestContext,
+  principal: Principal,
+  keyed: Asked,
   responseOf: (data: object) => ApiResponse,
-  use: (remember: ((data: object) => Statement[]) | null) => Promise<ApiResponse>,
+  use: UseCase,
 ): Promise<ApiResponse | Response> {
-  const { store, vault } = services;
-  const now = services.clock();
-  const claim = JSON.stringify([organizationId, actor.id, route, idempotencyKey]);
-  const inFlight = inFlightOn(store);
-  if (inFlight.has(claim)) throw busy();
-  inFlight.add(claim);
+  const request = new KeyedRequest(context, principal, keyed, responseOf);
+  const inFlight = inFlightOn(context.services.store);
+  if (inFlight.has(request.claim)) throw busy();
+  inFlight.add(request.claim);
   try {
-    const bodyHash = sha256(body);
-    const byKey = and(
-      eq(responses.organizationId, organizationId),
-      eq(responses.actorId, actor.id),
-      eq(responses.route, route),
-      eq(responses.idempotencyKey, idempotencyKey),
-    );
-    // One that lies ahead was stored before the clock was set back: it lives no longer for that.
-    const isWithin = (ms: number) =>
-      between(responses.createdAt, timestamp(now - ms + 1), timestamp(now + ms));
-    const fresh = and(
-      byKey,
-      isWithin(keptMs),
-      or(ne(responses.status, claimed), isWithin(claimedMs)),
-    );
-    const [kept] = await store.db.select().from(responses).where(fresh);
-    if (kept !== undefined) {
-      if (kept.bodyHash !== bodyHash) throw reused();
-      if (kept.status === claimed) throw busy();
-      if (kept.body !== "")
-        return replay({ ...kept, body: vault.open(kept.body, claim) }, requestId);
-      const path = resources.find(method, kept.location);
-      if (path === null) throw new Error("A response without a body has no resource to read.");
-      return replayed(await resources.read(path), kept);
-    }
-    const used = await usageOf(store, organizationId, table);
-    const isFree = must(sql`not exists (select 1 from ${responses} where ${fresh})`, busy);
-    const free = store.db.delete(responses).where(byKey);
-    const keep = (response: StoredResponse) => [
-      free,
-      store.db.insert(responses).values({
-        organizationId,
-        actorId: actor.id,
-        route,
-        idempotencyKey,
-        bodyHash,
-        ...response,
-        createdAt: timestamp(now),
-      }),
-    ];
-    const stored = ({ status, location, etag, body }: ApiResponse): StoredResponse => {
-      const bytes = typeof body === "string" ? Buffer.byteLength(body) : Infinity;
-      const hasRoom = bytes <= maxBody && used.bytes + bytes <= maxBytes;
-      const isLeftOut = !hasRoom && resources.find(method, location) !== null;
-      if (isLeftOut || typeof body !== "string") return { status, location, etag, body: "" };
-      if (used.bytes > maxBytes) throw tooMany();
-      // Sealed, because a response can contain a value that is sealed elsewhere, such as a push URL.
-      return { status, location, etag, body: vault.seal(body, claim) };
-    };
-    const hasRoom = mustHaveRoom(organizationId, table, { rows: maxRows }, tooMany);
-    if (isClaimed) {
-      const pending = { status: claimed, location: null, etag: "", body: "" };
-      await store.atomic([isFree, ...keep(pending), hasRoom]);
-    }
-    let isKept = false;
-    const remember = (data: object) => {
-      isKept = true;
-      return [isFree, ...keep(stored(responseOf(data))), hasRoom];
-    };
-    const response = await use(isClaimed ? null : remember).catch(async (error: unknown) => {
-      if (isClaimed) await store.atomic([free]).catch(() => {});
-      throw error;
-    });
-    const record = isKept ? [] : keep(stored(response));
-    if (!isKept) await store.atomic(isClaimed ? record : [isFree, ...record, hasRoom]);
-    return response;
+    const stored = await request.findStored();
+    return await (stored === null ? request.execute(use) : request.replay(stored));
   } finally {
-    inFlight.delete(claim);
+    inFlight.delete(request.claim);
   }
 }
 
+class KeyedRequest {
+  /** Organization, caller, route and key: unique among stored responses. */
+  readonly claim: string;
+  readonly #context: RequestContext;
+  readonly #key: Pick<Row, "organizationId" | "actorId" | "route" | "idempotencyKey">;
+  readonly #keyed: Asked;
+  readonly #bodyHash: string;
+  readonly #now: number;
+  readonly #responseOf: (data: object) => ApiResponse;
+
+  constructor(
+    context: RequestContext,
+    { organizationId, actor }: Principal,
+    keyed: Asked,
+    responseOf: (data: object) => ApiResponse,
+  ) {
+    const { route, idempotencyKey } = keyed;
+    this.claim = JSON.stringify([organizationId, actor.id, route, idempotencyKey]);
+    this.#context = context;
+    this.#key = { organizationId, actorId: actor.id, route, idempotencyKey };
+    this.#keyed = keyed;
+    this.#bodyHash = sha256(keyed.body);
+    this.#now = context.services.clock();
+    this.#responseOf = responseOf;
+  }
+
+  get #store() {
+    return this.#context.services.store;
+  }
+
+  #byKey() {
+    return and(
+      eq(responses.organizationId, this.#key.organizationId),
+      eq(responses.actorId, this.#key.actorId),
+      eq(responses.route, this.#key.route),
+      eq(responses.idempotencyKey, this.#key.idempotencyKey),
+    );
+  }
+
+  /** Condition for a stored response, or a claim, that has not expired. */
+  #fresh() {
+    // A response from the future was stored before the clock was set back. It expires as if it were new.
+    const isWithin = (ms: number) =>
+      between(responses.createdAt, timestamp(this.#now - ms + 1), timestamp(this.#now + ms));
+    return and(
+      this.#byKey(),
+      isWithin(keptMs),
+      or(ne(responses.status, claimed), isWithin(claimedMs)),
+    );
+  }
+
+  async findStored(): Promise<Row | null> {
+    const [row] = await this.#store.db.select().from(responses).where(this.#fresh());
+    return row ?? null;
+  }
+
+  async replay(stored: Row): Promise<Response> {
+    const { services, requestId, resources } = this.#context;
+    if (stored.bodyHash !== this.#bodyHash) throw reused();
+    if (stored.status === claimed) throw busy();
+    if (stored.body !== "")
+      return replay({ ...stored, body: services.vault.open(stored.body, this.claim) }, requestId);
+    const path = resources.find(this.#keyed.method, stored.location);
+    if (path === null) throw new Error("A response without a body has no resource to read.");
+    return replayed(await resources.read(path), stored);
+  }
+
+  async execute(use: UseCase): Promise<ApiResponse> {
+    const store = this.#store;
+    const { isClaimed } = this.#keyed;
+    const usage = await usageOf(store, this.#key.organizationId, table);
+    const isFree = must(sql`not exists (select 1 from ${responses} where ${this.#fresh()})`, busy);
+    const hasRoom = mustHaveRoom(this.#key.organizationId, table, { rows: maxRows }, tooMany);
+    const record = (response: ApiResponse) => this.#replace(this.#storable(response, usage.bytes));
+    if (isClaimed) {
+      const pending = { status: claimed, location: null, etag: "", body: "" };
+      await store.atomic([isFree, ...this.#replace(pending), hasRoom]);
+    }
+    let isRemembered = false;
+    const remember = (data: object) => {
+      isRemembered = true;
+      return [isFree, ...record(this.#responseOf(data)), hasRoom];
+    };
+    const response = await use(isClaimed ? null : remember).catch(async (error: unknown) => {
+      if (isClaimed) await store.atomic([this.#remove()]).catch(() => {});
+      throw error;
+    });
+    if (isRemembered) return response;
+    await store.atomic(isClaimed ? record(response) : [isFree, ...record(response), hasRoom]);
+    return response;
+  }
+
+  /** The response as it is stored: without its body if that is too long and can be read again. */
+  #storable({ status, location, etag, body }: ApiResponse, usedBytes: number): StoredResponse {
+    const { services, resources } = this.#context;
+    const bytes = typeof body === "string" ? Buffer.byteLength(body) : Infinity;
+    const hasRoom = bytes <= maxBody && usedBytes + bytes <= maxBytes;
+    const isReadable = () => resources.find(this.#keyed.method, location) !== null;
+    if (typeof body !== "string" || (!hasRoom && isReadable()))
+      return { status, location, etag, body: "" };
+    if (usedBytes > maxBytes) throw tooMany();
+    // Sealed, because a response can contain a value that is sealed elsewhere, such as a push URL.
+    return { status, location, etag, body: services.vault.seal(body, this.claim) };
+  }
+
+  #remove(): Statement {
+    return this.#store.db.delete(responses).where(this.#byKey());
+  }
+
+  #replace(response: StoredResponse): Statement[] {
+    const createdAt = timestamp(this.#now);
+    const row = { ...this.#key, ...response, bodyHash: this.#bodyHash, createdAt };
+    return [this.#remove(), this.#store.db.insert(responses).values(row)];
+  }
+}
+
+type Row = typeof responses.$inferSelect;
 type StoredResponse = Pick<ApiResponse, "status" | "location" | "etag"> & { body: string };
 
 const table = "idempotent_answers";
@@ -153,7 +208,7 @@ const tooMany = () =>
     { headers: { "Retry-After": "3600" } },
   );
 
-/** The resource as it is now, in place of a response whose body was not stored. */
+/** The current resource, for a response whose body was not stored. */
 function replayed(read: Response, { status, location }: StoredResponse): Response {
   const headers = new Headers(read.headers);
   headers.set("Idempotency-Replayed", "true");

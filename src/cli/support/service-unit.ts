@@ -1,3 +1,4 @@
+/** Writes the service definitions for systemd and launchd. */
 import { basename, dirname } from "node:path";
 
 export type ServiceOptions = {
@@ -5,59 +6,19 @@ export type ServiceOptions = {
   executable: string;
   /** Absolute path. */
   dataDir: string;
-  /** Options of `serve`, as they are given on a command line. */
+  /** Options of `serve`, as on a command line. */
   options: readonly string[];
-  /** Options whose files the service's account need not be able to read, with absolute paths of those. */
+  /** Options with secret files, as absolute paths. systemd reads them, so the account of the service need not. */
   credentials: readonly { option: string; file: string }[];
-  /** An account of this machine; null has systemd make one for the service. */
+  /** An account of this machine; null lets systemd create one for the service. */
   user: string | null;
-  /** Such as CAP_NET_RAW; none is best. */
+  /** Such as CAP_NET_RAW. */
   capabilities: readonly string[];
-  /** Whether the account may send pings as it is. */
+  /** Whether the account can send pings without a capability. */
   mayPing: boolean;
 };
 
-/**
- * The systemd unit, confined as far as a monitor can be: it keeps the network, and the right to make
- * executable memory, which a JavaScript engine needs. See systemd.exec(5).
- */
-export function systemdUnit({
-  executable,
-  dataDir,
-  options,
-  credentials,
-  user,
-  capabilities,
-  mayPing,
-}: ServiceOptions): string {
-  // StateDirectory= has no way to write a quote, a backslash or a colon in a name.
-  const isStateDirectory = dirname(dataDir) === "/var/lib" && /^[^"'\\:]+$/.test(dataDir);
-  const command = [executable, "serve", "--data-dir", dataDir, ...options].map(quoted);
-  const named = credentials.map((each) => ({
-    ...each,
-    name: /^--(.*)-file$/.exec(each.option)?.[1],
-  }));
-  for (const { option, name } of named) command.push(`${option}=\${CREDENTIALS_DIRECTORY}/${name}`);
-  // A ping that carries the file capability can't even be started where it is out of bounds.
-  const bounding = [...capabilities, "CAP_NET_RAW"];
-  const ambient = mayPing ? capabilities : bounding;
-  return `[Unit]
-Description=Signalbox: monitoring, incidents and status pages
-After=network-online.target
-Wants=network-online.target
-
-[Service]
-Type=notify
-ExecStart=${command.join(" ")}${named
-    .map(({ name, file }) => `\nLoadCredential=${name}:${escaped(file)}`)
-    .join("")}
-ExecReload=/bin/kill -HUP $MAINPID
-UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
-${user === null ? "DynamicUser=yes" : `User=${user}`}
-${isStateDirectory ? `StateDirectory="${escaped(basename(dataDir))}"\nStateDirectoryMode=0700` : `ReadWritePaths=${quoted(dataDir)}`}
-UMask=0077
-
-# A stalled event loop is ended and started again. The other exit codes than 1 ask for a person.
+const lifetime = `# Restarts a process whose event loop is stalled. Exit codes above 1 need a person.
 WatchdogSec=60
 WatchdogSignal=SIGKILL
 Restart=on-failure
@@ -71,10 +32,10 @@ LimitNOFILE=65536
 MemoryHigh=768M
 MemoryMax=1G
 TasksMax=256
+`;
 
-CapabilityBoundingSet=${bounding.join(" ")}
-AmbientCapabilities=${ambient.join(" ")}
-NoNewPrivileges=yes
+/** Leaves the network, and the right to make executable memory, which a JavaScript engine needs. See systemd.exec(5). */
+const confinement = `NoNewPrivileges=yes
 ProtectSystem=strict
 ProtectHome=yes
 ProtectProc=invisible
@@ -99,16 +60,58 @@ RestrictSUIDSGID=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service
 SystemCallFilter=~@privileged @resources
-# What ping gives up its rights with.
+# System calls with which ping drops its privileges.
 SystemCallFilter=capset setuid
 SystemCallErrorNumber=EPERM
+`;
 
+/** The systemd unit, with the least privileges that a monitor needs. */
+export function systemdUnit({
+  executable,
+  dataDir,
+  options,
+  credentials,
+  user,
+  capabilities,
+  mayPing,
+}: ServiceOptions): string {
+  // StateDirectory= can't express a quote, a backslash or a colon.
+  const isStateDirectory = dirname(dataDir) === "/var/lib" && /^[^"'\\:]+$/.test(dataDir);
+  const command = [executable, "serve", "--data-dir", dataDir, ...options].map(quoted);
+  const named = credentials.map((each) => ({
+    ...each,
+    name: /^--(.*)-file$/.exec(each.option)?.[1],
+  }));
+  for (const { option, name } of named) command.push(`${option}=\${CREDENTIALS_DIRECTORY}/${name}`);
+  // A ping with the file capability does not start if the bounding set lacks it.
+  const bounding = [...capabilities, "CAP_NET_RAW"];
+  const ambient = mayPing ? capabilities : bounding;
+  return `[Unit]
+Description=Signalbox: monitoring, incidents and status pages
+After=network-online.target
+Wants=network-online.target
+
+[Service]
+Type=notify
+ExecStart=${command.join(" ")}${named
+    .map(({ name, file }) => `\nLoadCredential=${name}:${escaped(file)}`)
+    .join("")}
+ExecReload=/bin/kill -HUP $MAINPID
+UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
+${user === null ? "DynamicUser=yes" : `User=${user}`}
+${isStateDirectory ? `StateDirectory="${escaped(basename(dataDir))}"\nStateDirectoryMode=0700` : `ReadWritePaths=${quoted(dataDir)}`}
+UMask=0077
+
+${lifetime}
+CapabilityBoundingSet=${bounding.join(" ")}
+AmbientCapabilities=${ambient.join(" ")}
+${confinement}
 [Install]
 WantedBy=multi-user.target
 `;
 }
 
-/** A word of a systemd command line: specifiers and variables are plain text in it. */
+/** Quotes a word of a systemd command line, so that specifiers and variables are plain text. */
 function quoted(word: string): string {
   const text = escaped(word).replaceAll("$", "$$$$");
   return /^[\w@%+=:,./*$-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;

@@ -1,17 +1,18 @@
-import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from "yaml";
+/** Reads YAML 1.2 with the position of each value, and rejects repeated keys and excessive aliases. */
+import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap } from "yaml";
 import { exactNumber, hasTooManyDigits } from "./decimals.ts";
 import { fieldPath } from "./words.ts";
 
 const maxDepth = 30;
 const maxPlaces = 10;
 
-/** Where something stands in a file, from 1 on. */
+/** Position in a file; line and column start at 1. */
 export type Place = { file: string; line: number; column: number };
 
-/** What is wrong in a file, and where. */
+/** An error in a file, with its position. */
 export type FileIssue = { place: Place; message: string };
 
-/** A configuration that can't be taken as it is written. */
+/** Files that are not a valid configuration. */
 export class InvalidFiles extends Error {
   readonly issues: readonly FileIssue[];
 
@@ -23,7 +24,7 @@ export class InvalidFiles extends Error {
 
 const inWords = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
 
-/** Reads a scalar of the file; what it returns becomes the value. */
+/** Returns the value of a scalar. */
 export type ReadScalar = (
   scalar: Scalar,
   path: string,
@@ -43,17 +44,17 @@ export const typedScalar =
   };
 
 export type YamlOptions = {
-  /** Values of a document. Those behind an alias count each time. */
+  /** Maximum number of values. The values of an alias count each time. */
   maxValues?: number;
-  /** Whether `places` and the paths of scalars are wanted. */
+  /** Whether `places` and the paths of scalars are needed. */
   hasPaths?: boolean;
 };
 
 export type Parsed = {
   value: unknown;
-  /** Of each value, by its path such as `monitors.shop.tags[0]`; of a field where its name stands. */
+  /** Positions by path, such as `monitors.shop.tags[0]`; the position of a field is that of its name. */
   places: Map<string, Place>;
-  /** Of each map. */
+  /** Position of each map. */
   placesOfMaps: WeakMap<object, Place>;
 };
 
@@ -69,114 +70,153 @@ function withoutRepeats<T extends { code: string }>(errors: readonly T[]): T[] {
   return explained === undefined ? errors.slice(0, maxPlaces) : [explained];
 }
 
-/** A YAML 1.2 document with the places of its values. Throws InvalidFiles: for what is no YAML, a key that is there twice, aliases that stand for too much. */
+/** Reads a YAML 1.2 document. Throws InvalidFiles for invalid YAML, repeated keys and excessive aliases. */
 export async function parseYaml(
   file: string,
   source: string,
   readScalar: ReadScalar,
-  { maxValues = 500_000, hasPaths = true }: YamlOptions = {},
+  options: YamlOptions = {},
 ): Promise<Parsed> {
-  const { parseDocument, LineCounter, isAlias, isMap, isScalar, isSeq } = await import("yaml");
-  const lines = new LineCounter();
-  const document: Document = parseDocument(source, {
-    lineCounter: lines,
-    prettyErrors: false,
-    // Tags of other programs are no values of ours.
-    customTags: [],
-    schema: "core",
-    // Its own way compares each key with all before it.
-    uniqueKeys: false,
-  });
-  const placeAt = (offset: number): Place => {
-    const { line, col } = lines.linePos(Math.min(offset, source.length));
-    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
-  };
-  const found = [...document.errors, ...document.warnings];
-  if (found.length > 0)
-    throw new InvalidFiles(
-      withoutRepeats(found).map(({ pos, code, message }) => ({
-        place: placeAt(pos[0]),
-        message: plainReasons[code] ?? firstLine(message),
-      })),
-    );
-  const places = new Map<string, Place>();
-  const placesOfMaps = new WeakMap<object, Place>();
-  const anchors = new Map<string, Node>();
-  const open = new Set<Node>();
-  let left = maxValues;
+  const yaml = await import("yaml");
+  return new YamlReader(yaml, file, source, readScalar, options).read();
+}
 
-  const failAt = (
-    node: { range?: readonly number[] | null | undefined },
-    message: string,
-  ): never => {
-    throw new InvalidFiles([{ place: placeAt(node.range?.[0] ?? 0), message }]);
-  };
+class YamlReader {
+  readonly #yaml: typeof import("yaml");
+  readonly #file: string;
+  readonly #source: string;
+  readonly #readScalar: ReadScalar;
+  readonly #hasPaths: boolean;
+  readonly #lines: LineCounter;
+  readonly #document: Document;
+  readonly #places = new Map<string, Place>();
+  readonly #placesOfMaps = new WeakMap<object, Place>();
+  readonly #anchors = new Map<string, Node>();
+  /** Nodes that contain the current one: an alias of these would never end. */
+  readonly #open = new Set<Node>();
+  #valuesLeft: number;
 
-  function valueOf(node: Node | null, keys: readonly PropertyKey[], at: Place): unknown {
+  constructor(
+    yaml: typeof import("yaml"),
+    file: string,
+    source: string,
+    readScalar: ReadScalar,
+    { maxValues = 500_000, hasPaths = true }: YamlOptions,
+  ) {
+    this.#yaml = yaml;
+    this.#file = file;
+    this.#source = source;
+    this.#readScalar = readScalar;
+    this.#hasPaths = hasPaths;
+    this.#valuesLeft = maxValues;
+    this.#lines = new yaml.LineCounter();
+    this.#document = yaml.parseDocument(source, {
+      lineCounter: this.#lines,
+      prettyErrors: false,
+      // Rejects the tags of other programs.
+      customTags: [],
+      schema: "core",
+      // The library compares each key with all keys before it.
+      uniqueKeys: false,
+    });
+  }
+
+  read(): Parsed {
+    const errors = [...this.#document.errors, ...this.#document.warnings];
+    if (errors.length > 0)
+      throw new InvalidFiles(
+        withoutRepeats(errors).map(({ pos, code, message }) => ({
+          place: this.#placeAt(pos[0]),
+          message: plainReasons[code] ?? firstLine(message),
+        })),
+      );
+    const value = this.#valueOf(this.#document.contents, [], this.#placeAt(0));
+    return { value, places: this.#places, placesOfMaps: this.#placesOfMaps };
+  }
+
+  #placeAt(offset: number): Place {
+    const { line, col } = this.#lines.linePos(Math.min(offset, this.#source.length));
+    return { file: this.#file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  }
+
+  #placeOfNode(node: Positioned | null): Place {
+    return this.#placeAt(node?.range?.[0] ?? 0);
+  }
+
+  #failAt(node: Positioned, message: string): never {
+    throw new InvalidFiles([{ place: this.#placeOfNode(node), message }]);
+  }
+
+  #valueOf(node: Node | null, keys: readonly PropertyKey[], at: Place): unknown {
     if (node === null) return null;
-    const path = hasPaths ? fieldPath(keys) : "";
-    if (hasPaths && !places.has(path)) places.set(path, at);
-    if (left-- <= 0) failAt(node, "aliases make this stand for too much");
-    if (keys.length > maxDepth) failAt(node, `is nested deeper than ${maxDepth} levels`);
-    if (isAlias(node)) return valueOf(targetOf(node), keys, at);
-    if ("anchor" in node && typeof node.anchor === "string") anchors.set(node.anchor, node);
-    open.add(node);
+    const path = this.#hasPaths ? fieldPath(keys) : "";
+    if (this.#hasPaths && !this.#places.has(path)) this.#places.set(path, at);
+    if (this.#valuesLeft-- <= 0) this.#failAt(node, "aliases make this stand for too much");
+    if (keys.length > maxDepth) this.#failAt(node, `is nested deeper than ${maxDepth} levels`);
+    if (this.#yaml.isAlias(node)) return this.#valueOf(this.#targetOf(node), keys, at);
+    if ("anchor" in node && typeof node.anchor === "string") this.#anchors.set(node.anchor, node);
+    this.#open.add(node);
     try {
-      if (isMap(node)) return mapOf(node, keys);
-      if (isSeq(node))
-        return node.items.map((item, index) => {
-          const its = item as Node | null;
-          return valueOf(its, [...keys, index], placeAt(its?.range?.[0] ?? 0));
-        });
-      if (isScalar(node)) return readScalar(node, path, (message) => failAt(node, message));
+      return this.#contentOf(node, keys, path);
     } finally {
-      open.delete(node);
+      this.#open.delete(node);
     }
-    return failAt(node, "is not a value of a configuration");
   }
 
-  function targetOf(alias: Alias): Node {
-    const target = anchors.get(alias.source);
-    if (target === undefined) return failAt(alias, `there is no &${alias.source} above`);
-    return open.has(target) ? failAt(alias, "stands for what it is in itself") : target;
+  #contentOf(node: Node, keys: readonly PropertyKey[], path: string): unknown {
+    const { isMap, isScalar, isSeq } = this.#yaml;
+    if (isMap(node)) return this.#mapOf(node, keys);
+    if (isSeq(node))
+      return (node.items as (Node | null)[]).map((item, index) =>
+        this.#valueOf(item, [...keys, index], this.#placeOfNode(item)),
+      );
+    if (isScalar(node))
+      return this.#readScalar(node, path, (message) => this.#failAt(node, message));
+    return this.#failAt(node, "is not a value of a configuration");
   }
 
-  function mapOf(map: YAMLMap, keys: readonly PropertyKey[]): Record<string, unknown> {
+  #targetOf(alias: Alias): Node {
+    const target = this.#anchors.get(alias.source);
+    if (target === undefined) return this.#failAt(alias, `there is no &${alias.source} above`);
+    return this.#open.has(target) ? this.#failAt(alias, "stands for what it is in itself") : target;
+  }
+
+  #mapOf(map: YAMLMap, keys: readonly PropertyKey[]): Record<string, unknown> {
     const own = Object.create(null) as Record<string, unknown>;
     const merged: Record<string, unknown>[] = [];
     const names = new Set<string>();
     for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
-      if (!isScalar(key) || !["string", "number", "boolean"].includes(typeof key.value))
-        return failAt(key ?? map, "must be a name");
+      if (!this.#yaml.isScalar(key) || !["string", "number", "boolean"].includes(typeof key.value))
+        return this.#failAt(key ?? map, "must be a name");
       const name = String(key.source ?? key.value);
-      if (names.has(name)) return failAt(key, "this key is there twice");
+      if (names.has(name)) return this.#failAt(key, "this key is there twice");
       names.add(name);
-      const at = placeAt(key.range?.[0] ?? 0);
-      if (name === "<<" && key.type === "PLAIN") merged.push(...mergedOf(value, keys, at));
-      else own[name] = valueOf(value, [...keys, name], at);
+      const at = this.#placeOfNode(key);
+      if (name === "<<" && key.type === "PLAIN") merged.push(...this.#mergedBy(value, keys, at));
+      else own[name] = this.#valueOf(value, [...keys, name], at);
     }
     const all: Record<string, unknown> = {};
     for (const one of [...merged.toReversed(), own])
       for (const [name, value] of Object.entries(one)) setOwn(all, name, value);
-    placesOfMaps.set(all, placeAt(map.range?.[0] ?? 0));
+    this.#placesOfMaps.set(all, this.#placeOfNode(map));
     return all;
   }
 
-  /** What `<<` brings in (https://yaml.org/type/merge.html): the first that has a key wins. */
-  function mergedOf(node: Node | null, keys: readonly PropertyKey[], at: Place) {
-    const all = isSeq(node) ? (node.items as Node[]) : [node];
-    return all.map((one) => {
-      const value = valueOf(one, keys, at);
+  /** Maps that `<<` merges (https://yaml.org/type/merge.html): the first map with a key wins. */
+  #mergedBy(node: Node | null, keys: readonly PropertyKey[], at: Place) {
+    const maps = this.#yaml.isSeq(node) ? (node.items as Node[]) : [node];
+    return maps.map((map) => {
+      const value = this.#valueOf(map, keys, at);
       if (typeof value !== "object" || value === null || Array.isArray(value))
-        failAt(one ?? document, "must be a map that is merged into this one");
+        this.#failAt(map ?? this.#document, "must be a map that is merged into this one");
       return value as Record<string, unknown>;
     });
   }
-
-  return { value: valueOf(document.contents, [], placeAt(0)), places, placesOfMaps };
 }
 
-/** Also where its name is `__proto__`, which an assignment would take for something else. */
+type Positioned = { range?: readonly number[] | null | undefined };
+
+/** Sets a property, also one named `__proto__`, which an assignment would take for the prototype. */
 export function setOwn(object: object, name: string, value: unknown) {
   Object.defineProperty(object, name, {
     value,
@@ -188,7 +228,7 @@ export function setOwn(object: object, name: string, value: unknown) {
 
 const firstLine = (message: string) => message.split("\n")[0] ?? message;
 
-/** The place of the value at this path, or of what it would stand in. */
+/** Position of the value at this path, or of the closest value that contains it. */
 export function placeOf(places: ReadonlyMap<string, Place>, path: string): Place | null {
   for (let left = path; ;) {
     const found = places.get(left);
