@@ -42,7 +42,7 @@ import { trustedProxies } from "./http/access/trusted-proxies.ts";
 import { createAssetRoutes, webFiles } from "./http/responses/web-files.ts";
 import { writeContention } from "./http/write-contention.ts";
 import { LivePages } from "./dashboard/live.ts";
-import { maintenanceWatch } from "./monitoring/maintenance/watch.ts";
+import { MaintenanceWatch } from "./monitoring/maintenance/watch.ts";
 import { accessTokens } from "./core/outgoing/access-tokens.ts";
 import { type Collector, family } from "./core/metrics.ts";
 import { requestMetrics } from "./http/request-metrics.ts";
@@ -227,7 +227,7 @@ async function createAccounts({ config, data, store, clock }: Core) {
 
 /** Checks, alerts, notices, maintenance and open pages: what happens without a request. */
 function createEngines(core: Core) {
-  const maintenance = maintenanceWatch(core);
+  const maintenance = new MaintenanceWatch(core);
   const { browser } = core.config;
   const checks = new CheckEngine({ ...core, browser, maintenanceOf: maintenance.of });
   const sending = {

@@ -33,7 +33,7 @@ import { type Proxies, trustedProxies } from "../../src/http/access/trusted-prox
 import { createAssetRoutes, webFiles } from "../../src/http/responses/web-files.ts";
 import { transferLimit } from "../../src/http/responses/large-bodies.ts";
 import { requestHandler } from "../../src/http/listener.ts";
-import { maintenanceWatch } from "../../src/monitoring/maintenance/watch.ts";
+import { MaintenanceWatch } from "../../src/monitoring/maintenance/watch.ts";
 import { knownNetworks } from "../../src/http/access/known-networks.ts";
 import { bearerTokenOf } from "../../src/http/access/authentication.ts";
 import { networkLimit, rateLimit } from "../../src/http/access/rate-limit.ts";
@@ -185,7 +185,7 @@ export function applianceOn(
   });
   const events = new EventReader(store, log);
   const signals = newSignals();
-  const maintenance = maintenanceWatch({ ...data, events, log });
+  const maintenance = new MaintenanceWatch({ ...data, events, log });
   const { of: maintenanceOf } = maintenance;
   const engine = new CheckEngine({
     ...data,

@@ -1,3 +1,4 @@
+/** Knows which monitors are in maintenance, and appends an event when a window starts or ends. */
 import { type Lease, type Leases, LeaseLost, underLease } from "../../cluster/leases.ts";
 import { type Clock, timestamp } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
@@ -22,7 +23,7 @@ import {
   type StoredWindow,
 } from "./store.ts";
 
-/** A beginning and an end are told this late at most; they hold to the millisecond. */
+/** Longest delay of the event of a start or end; the effect itself is exact to the millisecond. */
 const tickMs = 1_000;
 
 type Dependencies = {
@@ -33,130 +34,172 @@ type Dependencies = {
   log: Log;
 };
 
-/** Knows from the events and the clock which monitors are in maintenance, and tells when windows begin and end. */
-export function maintenanceWatch(dependencies: Dependencies) {
-  const { store, clock, leases, events: reader, log } = dependencies;
-  const plans = new Map<string, Plan>();
-  /** Monitors that listeners know to be in maintenance, by organization. */
-  const announced = new Map<string, { has(id: string): boolean; keys(): Iterable<string> }>();
-  let marks = new Map<string, Mark>();
-  /** Under which the marks were read: who had it before may have set others. */
-  let lease: Lease | null = null;
-  let listener: ((monitorIds: readonly string[]) => void) | null = null;
-  let subscription: Subscription | null = null;
-  let ticking: ReturnType<typeof setInterval> | null = null;
-  let cursor: number | null = null;
-  let pending: Promise<void> = Promise.resolve();
+type Listener = (monitorIds: readonly string[]) => void;
+type Effects = { has(id: string): boolean; keys(): Iterable<string> };
 
-  async function load(): Promise<number> {
+export class MaintenanceWatch {
+  private readonly dependencies: Dependencies;
+  private readonly plans = new Map<string, Plan>();
+  /** Monitors in maintenance that the listener knows, by organization. */
+  private readonly announced = new Map<string, Effects>();
+  private marks = new Map<string, Mark>();
+  /** The lease under which the marks were read; its earlier holder can have set others. */
+  private lease: Lease | null = null;
+  private listener: Listener | null = null;
+  private subscription: Subscription | null = null;
+  private timer: ReturnType<typeof setInterval> | null = null;
+  private cursor: number | null = null;
+  private pending: Promise<void> = Promise.resolve();
+
+  constructor(dependencies: Dependencies) {
+    this.dependencies = dependencies;
+  }
+
+  /** Loads the windows and follows their changes. */
+  async start() {
+    const { events } = this.dependencies;
+    this.subscription = events.subscribe("maintenance", await this.load(), (added) =>
+      this.take(added),
+    );
+    this.timer = setInterval(() => void this.tick(), tickMs);
+  }
+
+  async stop() {
+    if (this.timer !== null) clearInterval(this.timer);
+    await this.subscription?.stop();
+    await this.pending;
+  }
+
+  /** Loads the windows, or reads new events and records due starts and ends; for tests, instead of `start`. */
+  async runOnce() {
+    if (this.cursor === null) {
+      this.cursor = await this.load();
+      return;
+    }
+    const events = await readSince(this.dependencies.store, this.cursor, 10_000);
+    this.cursor = events.at(-1)?.seq ?? this.cursor;
+    await this.take(events);
+  }
+
+  /** Returns the effect of the maintenance that currently applies to a monitor; null for none. */
+  of = ({ organizationId, id }: { organizationId: string; id: string }) =>
+    this.plans.get(organizationId)?.effectsAt(this.dependencies.clock()).get(id) ?? null;
+
+  /** Sets the listener for monitors whose maintenance started or ended, also before this call. */
+  onChange(listener: Listener) {
+    this.listener = listener;
+  }
+
+  private async load(): Promise<number> {
+    const { store, clock } = this.dependencies;
     const seq = await lastSeq(store);
-    await readMarks();
+    await this.readMarks();
     const windows = await plannedWindows(store, timestamp(clock()));
     const maintained = await maintainedMonitors(store);
-    for (const [organizationId, its] of Map.groupBy(maintained, (one) => one.organizationId))
-      announced.set(organizationId, new Set(its.map(({ id }) => id)));
-    for (const [organizationId, its] of Map.groupBy(windows, (one) => one.organizationId))
-      await plan(organizationId, its);
+    for (const [organizationId, own] of Map.groupBy(maintained, (one) => one.organizationId))
+      this.announced.set(organizationId, new Set(own.map(({ id }) => id)));
+    for (const [organizationId, own] of Map.groupBy(windows, (one) => one.organizationId))
+      await this.plan(organizationId, own);
     return seq;
   }
 
-  async function plan(organizationId: string, windows: Plan["windows"]) {
+  private async plan(organizationId: string, windows: readonly StoredWindow[]) {
+    const { store, clock } = this.dependencies;
     const groupIds = [...new Set(windows.flatMap((window) => window.groupIds))];
     const groups =
       groupIds.length === 0
         ? new Map<string, string>()
         : await groupsOfMonitors(store, organizationId, groupIds);
-    // Later looks at their rules go on from what this one found.
+    // Caches the long gaps of each rule, so that later evaluations are quick.
     await mapYielding(windows, (window) => situationAt(window, clock()));
-    if (windows.length === 0) plans.delete(organizationId);
-    else plans.set(organizationId, planOf(windows, groups));
+    if (windows.length === 0) this.plans.delete(organizationId);
+    else this.plans.set(organizationId, new Plan(windows, groups));
   }
 
-  async function readMarks() {
-    lease = leases.named("maintenance");
-    marks = new Map((await findMarks(store)).map((mark) => [mark.windowId, mark]));
+  private async readMarks() {
+    const { store, leases } = this.dependencies;
+    this.lease = leases.named("maintenance");
+    this.marks = new Map((await findMarks(store)).map((mark) => [mark.windowId, mark]));
   }
 
-  async function take(events: readonly LoggedEvent[]) {
-    if (events.some(({ type }) => type === "organization.deleted")) await readMarks();
-    for (const [organizationId, its] of Map.groupBy(events, (event) => event.organizationId)) {
-      const concerned = new Set(its.map(concernOf));
-      if (concerned.has("windows") || concerned.has("organization"))
-        await plan(organizationId, await plannedWindows(store, timestamp(clock()), organizationId));
-      else if (concerned.has("group")) await regroup(organizationId, null);
+  private async take(events: readonly LoggedEvent[]) {
+    const { store, clock } = this.dependencies;
+    if (events.some(({ type }) => type === "organization.deleted")) await this.readMarks();
+    for (const [organizationId, own] of Map.groupBy(events, (event) => event.organizationId)) {
+      const concerned = new Set(own.map(concernOf));
+      if (concerned.has("windows") || concerned.has("organization")) {
+        const windows = await plannedWindows(store, timestamp(clock()), organizationId);
+        await this.plan(organizationId, windows);
+      } else if (concerned.has("group")) await this.regroup(organizationId, null);
       else if (concerned.has("monitor")) {
-        const monitors = its.filter((event) => concernOf(event) === "monitor");
-        await regroup(
+        const monitors = own.filter((event) => concernOf(event) === "monitor");
+        await this.regroup(
           organizationId,
           monitors.map(({ subjectId }) => subjectId),
         );
       }
     }
-    await tick();
+    await this.tick();
   }
 
-  /** Reads anew which groups monitors are in: these, or null for all. */
-  async function regroup(organizationId: string, monitorIds: string[] | null) {
-    const plan = plans.get(organizationId);
+  /** Reads the groups of these monitors again; null for all monitors. */
+  private async regroup(organizationId: string, monitorIds: string[] | null) {
+    const plan = this.plans.get(organizationId);
     if (plan === undefined || plan.groupIds.length === 0) return;
+    const { store } = this.dependencies;
     plan.regroup(
       monitorIds,
       await groupsOfMonitors(store, organizationId, plan.groupIds, monitorIds),
     );
   }
 
-  /** One at a time: what is told builds on what was told before. */
-  function tick(): Promise<void> {
-    pending = pending.then(tell).catch((error: unknown) => {
-      log.error("telling about maintenance failed", { cause: String(error) });
-    });
-    announce();
-    return pending;
+  /** Records one after the other, because each builds on the marks of the last. */
+  private tick(): Promise<void> {
+    this.pending = this.pending
+      .then(() => this.recordChanges())
+      .catch((error: unknown) => {
+        const cause = String(error);
+        this.dependencies.log.error("telling about maintenance failed", { cause });
+      });
+    this.announce();
+    return this.pending;
   }
 
-  function announce() {
-    if (listener === null) return;
-    const now = clock();
-    for (const organizationId of new Set([...plans.keys(), ...announced.keys()])) {
-      const effects = plans.get(organizationId)?.effectsAt(now) ?? nobody;
-      const known = announced.get(organizationId) ?? nobody;
+  private announce() {
+    if (this.listener === null) return;
+    const now = this.dependencies.clock();
+    for (const organizationId of new Set([...this.plans.keys(), ...this.announced.keys()])) {
+      const effects = this.plans.get(organizationId)?.effectsAt(now) ?? nobody;
+      const known = this.announced.get(organizationId) ?? nobody;
       if (effects === known) continue;
-      announced.set(organizationId, effects);
+      this.announced.set(organizationId, effects);
       const began = [...effects.keys()].filter((id) => !known.has(id));
       const ended = [...known.keys()].filter((id) => !effects.has(id));
-      if (began.length + ended.length > 0) listener([...began, ...ended]);
+      if (began.length + ended.length > 0) this.listener([...began, ...ended]);
     }
   }
 
-  /** Tells of each occurrence that it began and that it ended, where no other node does: what was told stands in the same write as its mark. */
-  async function tell() {
+  /** Appends an event for each start and end, in the same write as its mark, if no other node does. */
+  private async recordChanges() {
+    const { clock, leases } = this.dependencies;
     const now = clock();
     if (leases.named("maintenance") === null) return;
-    if (leases.named("maintenance") !== lease) await readMarks();
+    if (leases.named("maintenance") !== this.lease) await this.readMarks();
+    const plans = [...this.plans.values()];
     const running = new Map(
-      [...plans.values()].flatMap((plan) => plan.runningAt(now)).map((one) => [one.window.id, one]),
+      plans.flatMap((plan) => plan.runningAt(now)).map((one) => [one.window.id, one]),
     );
-    const told = marks;
-    for (const mark of told.values())
-      if (running.get(mark.windowId)?.start !== mark.start) await write(ended(mark, now));
+    const before = this.marks;
+    for (const mark of before.values())
+      if (running.get(mark.windowId)?.start !== mark.start) await this.write(this.end(mark, now));
     for (const one of running.values())
-      if (!marks.has(one.window.id)) await write(started(one, now));
+      if (!this.marks.has(one.window.id)) await this.write(startStatements(one, now));
   }
 
-  function started({ window, start, end }: Running, now: number): Statement[] {
-    const { organizationId, id } = window;
-    const mark = { organizationId, windowId: id, start };
-    return [
-      mustBeUnchanged(maintenanceWindows, organizationId, window),
-      mustBeMarked(mark, false),
-      setMark(mark),
-      eventOf("maintenance.started", mark, end, now),
-    ];
-  }
-
-  /** An end that was cut short is now; one that nobody was there to tell is told when it was. */
-  function ended(mark: Mark, now: number): Statement[] {
-    const window = plans.get(mark.organizationId)?.windows.find(({ id }) => id === mark.windowId);
+  /** An occurrence that was cut short ends now; one that ended while no node ran keeps its time. */
+  private end(mark: Mark, now: number): Statement[] {
+    const plan = this.plans.get(mark.organizationId);
+    const window = plan?.windows.find(({ id }) => id === mark.windowId);
     const [last] = window ? occurrencesBetween(window, mark.start, mark.start + 1, 1) : [];
     const end = last?.start === mark.start ? Math.min(last.end, now) : now;
     return [
@@ -166,44 +209,27 @@ export function maintenanceWatch(dependencies: Dependencies) {
     ];
   }
 
-  /** Somebody else may have told it, or changed the window: then it is looked at again with the next tick. */
-  async function write(statements: readonly Statement[]) {
-    if (lease === null) return;
+  /** After a lost race, with another node or a change of the window, the next tick tries again. */
+  private async write(statements: readonly Statement[]) {
+    if (this.lease === null) return;
     try {
-      await underLease(store, lease).atomic(statements);
+      await underLease(this.dependencies.store, this.lease).atomic(statements);
     } catch (error) {
       if (!(error instanceof StaleRead || error instanceof LeaseLost)) throw error;
     }
-    await readMarks();
+    await this.readMarks();
   }
+}
 
-  return {
-    /** Loads the windows and follows what changes them. */
-    async start() {
-      subscription = reader.subscribe("maintenance", await load(), take);
-      ticking = setInterval(() => void tick(), tickMs);
-    },
-    async stop() {
-      if (ticking !== null) clearInterval(ticking);
-      await subscription?.stop();
-      await pending;
-    },
-    /** Loads, or takes in what happened and tells what is due now: for tests, instead of `start`. */
-    async runOnce() {
-      if (cursor === null) {
-        cursor = await load();
-        return;
-      }
-      const events = await readSince(store, cursor, 10_000);
-      cursor = events.at(-1)?.seq ?? cursor;
-      await take(events);
-    },
-    /** What holds for a monitor at this moment; null for nothing. */
-    of: ({ organizationId, id }: { organizationId: string; id: string }) =>
-      plans.get(organizationId)?.effectsAt(clock()).get(id) ?? null,
-    /** Has the listener hear of monitors whose maintenance began or ended, also while nobody listened. */
-    onChange: (heard: (monitorIds: readonly string[]) => void) => void (listener = heard),
-  };
+function startStatements({ window, start, end }: Running, now: number): Statement[] {
+  const { organizationId, id } = window;
+  const mark = { organizationId, windowId: id, start };
+  return [
+    mustBeUnchanged(maintenanceWindows, organizationId, window),
+    mustBeMarked(mark, false),
+    setMark(mark),
+    eventOf("maintenance.started", mark, end, now),
+  ];
 }
 
 const nobody: ReadonlyMap<string, MaintenanceEffect> = new Map();
@@ -224,65 +250,73 @@ type MaintenanceEffect = { countsUptime: boolean };
 
 type Running = Occurrence & { window: StoredWindow };
 
-type Plan = ReturnType<typeof planOf>;
-
-/** Looking further ahead than this at a time would take long where a rule names times that are years apart. */
+/** One search looks this far ahead: rare rules would take long. */
 const lookAheadMs = 86_400_000;
 
-/** The windows of one organization and what they hold at a time, worked out anew only when one begins or ends. */
-function planOf(windows: readonly StoredWindow[], groupOf: Map<string, string>) {
-  const situations = windows.map((window) => ({
-    window,
-    current: null as Occurrence | null,
-    until: -Infinity,
-  }));
-  let [since, until] = [Infinity, -Infinity];
-  let running: Running[] = [];
-  let effects = new Map<string, MaintenanceEffect>();
+type Situation = { window: StoredWindow; current: Occurrence | null; until: number };
 
-  function renew(now: number) {
-    if (now >= since && now < until) return;
-    for (const one of situations) {
-      if (now >= since && now < one.until) continue;
+/** The windows of one organization and their effects, evaluated again only when one starts or ends. */
+class Plan {
+  readonly windows: readonly StoredWindow[];
+  /** Groups that a window names. */
+  readonly groupIds: readonly string[];
+  private readonly groupOf: Map<string, string>;
+  private readonly situations: Situation[];
+  private since = Infinity;
+  private until = -Infinity;
+  private running: Running[] = [];
+  private effects = new Map<string, MaintenanceEffect>();
+
+  constructor(windows: readonly StoredWindow[], groupOf: Map<string, string>) {
+    this.windows = windows;
+    this.groupIds = [...new Set(windows.flatMap(({ groupIds }) => groupIds))];
+    this.groupOf = groupOf;
+    this.situations = windows.map((window) => ({ window, current: null, until: -Infinity }));
+  }
+
+  /** Returns each monitor in maintenance; the same object until something changes. */
+  effectsAt(now: number): ReadonlyMap<string, MaintenanceEffect> {
+    this.renew(now);
+    return this.effects;
+  }
+
+  runningAt(now: number): readonly Running[] {
+    this.renew(now);
+    return this.running;
+  }
+
+  /** Updates the groups of monitors; monitors absent from `groups` are in none that a window names. */
+  regroup(monitorIds: readonly string[] | null, groups: ReadonlyMap<string, string>) {
+    const ids = new Set(monitorIds ?? [...this.groupOf.keys(), ...groups.keys()]);
+    const moved = [...ids].filter((id) => this.groupOf.get(id) !== groups.get(id));
+    for (const id of moved) {
+      const groupId = groups.get(id);
+      if (groupId === undefined) this.groupOf.delete(id);
+      else this.groupOf.set(id, groupId);
+    }
+    if (moved.length > 0 && this.running.length > 0)
+      this.effects = effectsOf(this.running, this.groupOf);
+  }
+
+  private renew(now: number) {
+    if (now >= this.since && now < this.until) return;
+    for (const one of this.situations) {
+      if (now >= this.since && now < one.until) continue;
       const times = occurrencesBetween(one.window, now, now + lookAheadMs, 2);
       one.current = times.find(({ start }) => start <= now) ?? null;
       const next = times.find(({ start }) => start > now);
       one.until = Math.min(one.current?.end ?? Infinity, next?.start ?? now + lookAheadMs);
     }
-    since = now;
-    until = Math.min(...situations.map((one) => one.until));
-    running = situations.flatMap(({ window, current }) => (current ? { window, ...current } : []));
-    effects = effectsOf(running, groupOf);
+    this.since = now;
+    this.until = Math.min(...this.situations.map(({ until }) => until));
+    this.running = this.situations.flatMap(({ window, current }) =>
+      current ? { window, ...current } : [],
+    );
+    this.effects = effectsOf(this.running, this.groupOf);
   }
-
-  return {
-    windows,
-    /** Groups that a window names. */
-    groupIds: [...new Set(windows.flatMap(({ groupIds }) => groupIds))],
-    /** Each monitor in maintenance; the same object for as long as nothing changes. */
-    effectsAt(now: number): ReadonlyMap<string, MaintenanceEffect> {
-      renew(now);
-      return effects;
-    },
-    runningAt(now: number): readonly Running[] {
-      renew(now);
-      return running;
-    },
-    /** Takes in that these monitors are now in those groups, or, where absent from them, in none that matters. */
-    regroup(monitorIds: readonly string[] | null, groups: ReadonlyMap<string, string>) {
-      const ids = new Set(monitorIds ?? [...groupOf.keys(), ...groups.keys()]);
-      const moved = [...ids].filter((id) => groupOf.get(id) !== groups.get(id));
-      for (const id of moved) {
-        const groupId = groups.get(id);
-        if (groupId === undefined) groupOf.delete(id);
-        else groupOf.set(id, groupId);
-      }
-      if (moved.length > 0 && running.length > 0) effects = effectsOf(running, groupOf);
-    },
-  };
 }
 
-/** Where several windows hold, one that does not count in uptime decides. */
+/** If several windows apply, one that does not count in uptime wins. */
 function effectsOf(running: readonly Running[], groupOf: ReadonlyMap<string, string>) {
   const effects = new Map<string, MaintenanceEffect>();
   const hold = (id: string, countsUptime: boolean) => {

@@ -63,13 +63,7 @@ export default function MaintenancePage() {
       {error !== null && now === undefined && <LoadFailed what="The maintenance" error={error} />}
       {view !== "over" && <Rows title="In progress" windows={now ?? []} />}
       {view === "planned" && <Rows title="Upcoming" windows={next ?? []} />}
-      {isEmpty && (
-        <EmptyState icon={<Icon name="calendar" size={28} />} title="No maintenance scheduled">
-          During maintenance, its monitors send no alerts and the time does not count as downtime.
-          Status pages announce it in advance. Schedule it once, or repeat it, such as every Sunday
-          night.
-        </EmptyState>
-      )}
+      {isEmpty && <NothingScheduled />}
       {view === "calendar" && (
         <MonthCalendar
           month={shown.month}
@@ -84,6 +78,16 @@ export default function MaintenancePage() {
         />
       )}
     </>
+  );
+}
+
+function NothingScheduled() {
+  return (
+    <EmptyState icon={<Icon name="calendar" size={28} />} title="No maintenance scheduled">
+      During maintenance, its monitors send no alerts and the time does not count as downtime.
+      Status pages announce it in advance. Schedule it once, or repeat it, such as every Sunday
+      night.
+    </EmptyState>
   );
 }
 

@@ -1,3 +1,4 @@
+/** Executes one check within its timeout, and decides whether a failure is the target's or our own. */
 import type { Clock } from "../../../core/time/clock.ts";
 import type { Log } from "../../../core/log.ts";
 import type { TargetGuard } from "../../../core/security/target-guard.ts";
@@ -22,14 +23,14 @@ import { checkKinds } from "../kinds.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
 import type { CheckTarget } from "../check.ts";
 
-/** A finding, or `unknown`: nothing is known about the target, because the trouble was here. */
+/** A finding, or `unknown` if trouble of our own prevented a judgement. */
 export type Outcome = Omit<Finding, "status"> & {
   status: Finding["status"] | "unknown";
-  /** What was in sight when the check failed, as JPEG. */
+  /** JPEG of the page when the check failed. */
   screenshot?: Uint8Array;
 };
 
-/** A process that stood still for longer can't judge others, nor for a fifth of the time they have. */
+/** Longest standstill of this process, at most a fifth of the timeout, after which a failure still counts. */
 export const maxStallMs = 700;
 
 type EngineDependencies = {
@@ -41,12 +42,12 @@ type EngineDependencies = {
   dockerSocket?: string;
   organizationId: string;
   accessTokens: AccessTokens;
-  /** What the organization trusts beside the usual authorities, in PEM. */
+  /** Additional authorities of the organization, in PEM. */
   authorities?: string | null;
   systemctl?: CheckContext["systemctl"];
   browser?: string | undefined;
   browserTurn: CheckContext["browserTurn"];
-  /** What this one check may keep of answers. */
+  /** Memory for the answers of this check. */
   memory: CheckMemory;
   inTurn: CheckContext["inTurn"];
 };
@@ -67,141 +68,174 @@ export function unknownResult(reason: string): Outcome {
 }
 
 /**
- * One execution of a monitor, over after its timeout whatever the target does; `cancelled` ends it
- * sooner. Never throws: one bad check harms no other.
+ * Executes one check, which ends after its timeout whatever the target does; `cancelled` ends it sooner.
+ * Never throws.
  */
 export async function runCheck(
-  { type, settings, timeoutMs, degradedAfterMs, inverted }: CheckTarget,
+  target: CheckTarget,
   dependencies: EngineDependencies,
   cancelled: AbortSignal,
 ): Promise<Outcome> {
   if (cancelled.aborted) return unknownResult("the check was stopped");
-  const startedAt = dependencies.monotonic();
-  const ending = new AbortController();
-  const reached: string[] = [];
-  const context: CheckContext = {
-    timeoutMs,
-    organizationId: dependencies.organizationId,
-    degradedAfterMs,
-    part: null,
-    screenshot: null,
-    accessTokens: dependencies.accessTokens,
-    dockerSocket: dependencies.dockerSocket ?? "/var/run/docker.sock",
-    systemctl: dependencies.systemctl ?? (() => Bun.which("systemctl")),
-    browser: () => dependencies.browser ?? findBrowser(),
-    browserTurn: dependencies.browserTurn,
-    signal: ending.signal,
-    step: "connecting",
-    memory: dependencies.memory,
-    authorities: dependencies.authorities ?? null,
-    async addressesOf(host, port, lookup) {
-      const found = await allowedAddresses(dependencies.targets, host, port, lookup);
-      reached.splice(0, reached.length, ...found.map(({ address }) => address));
-      return found;
-    },
-    async commandFolder() {
-      const { targets } = dependencies;
-      await targets.refresh();
-      const issue = targets.issueOfCommands();
-      if (targets.commandFolder === null || issue !== null)
-        throw new OwnTrouble(`to run programs ${issue}`);
-      return targets.commandFolder;
-    },
-    now: dependencies.clock,
-    async inTurn(work) {
-      context.step = "waiting for its turn";
-      return dependencies.inTurn(() => {
-        context.step = "searching the answer";
-        return work();
-      });
-    },
-  };
-  const over = Promise.withResolvers<never>();
-  const timer = setTimeout(() => over.reject(new TimeUp()), timeoutMs);
-  const cancel = () => over.reject(new OwnTrouble("the check was stopped"));
-  cancelled.addEventListener("abort", cancel);
-  let outcome: Outcome;
-  let failure: unknown;
-  try {
+  return new CheckRun(target, dependencies).run(cancelled);
+}
+
+class CheckRun {
+  private readonly target: CheckTarget;
+  private readonly dependencies: EngineDependencies;
+  private readonly startedAt: number;
+  private readonly ending = new AbortController();
+  private readonly context: CheckContext;
+  /** Addresses that the check connects to. */
+  private reached: string[] = [];
+
+  constructor(target: CheckTarget, dependencies: EngineDependencies) {
+    this.target = target;
+    this.dependencies = dependencies;
+    this.startedAt = dependencies.monotonic();
+    this.context = this.createContext();
+  }
+
+  async run(cancelled: AbortSignal): Promise<Outcome> {
+    const { timeoutMs } = this.target;
+    const over = Promise.withResolvers<never>();
+    const timer = setTimeout(() => over.reject(new TimeUp()), timeoutMs);
+    const cancel = () => over.reject(new OwnTrouble("the check was stopped"));
+    cancelled.addEventListener("abort", cancel);
+    let outcome: Outcome;
+    let failure: unknown;
+    try {
+      outcome = await this.check(over.promise);
+    } catch (error) {
+      failure = error;
+      outcome = await this.failedOutcome(error);
+    } finally {
+      clearTimeout(timer);
+      cancelled.removeEventListener("abort", cancel);
+      // An abort without a reason would create an error with a stack.
+      this.ending.abort(failure ?? null);
+      this.dependencies.memory.end();
+    }
+    if (outcome.status === "up") return this.invert(outcome);
+    const toleratedMs = Math.min(maxStallMs, timeoutMs / 5);
+    const { trouble, monotonic } = this.dependencies;
+    const reason = trouble.during(this.startedAt, monotonic(), toleratedMs);
+    return reason === null ? this.invert(outcome) : unknownResult(reason);
+  }
+
+  private async check(over: Promise<never>): Promise<Outcome> {
+    const { type, settings, degradedAfterMs } = this.target;
     const check = checkKinds[type as keyof typeof checkKinds] as CheckKind<MonitorType>;
-    const { details, ...found } = await Promise.race([
-      check(settings as never, context),
-      over.promise,
-    ]);
-    const shown = details && shownOf(details, type, settings);
-    outcome = slowed({ ...found, ...(shown && { details: shown }) }, degradedAfterMs);
-  } catch (error) {
-    failure = error;
-    outcome = await outcomeOf(error);
-  } finally {
-    clearTimeout(timer);
-    cancelled.removeEventListener("abort", cancel);
-    // Without a reason each would make an error with its stack.
-    ending.abort(failure ?? null);
-    dependencies.memory.end();
-  }
-  if (outcome.status === "up") return wanted(outcome);
-  const toleratedMs = Math.min(maxStallMs, timeoutMs / 5);
-  const trouble = dependencies.trouble.during(startedAt, dependencies.monotonic(), toleratedMs);
-  return trouble === null ? wanted(outcome) : unknownResult(trouble);
-
-  /** What was blocked was not tried: it stays down. */
-  function wanted(outcome: Outcome) {
-    return inverted && outcome.final !== true ? inverse(outcome) : outcome;
+    const running = check(settings as never, this.context);
+    const { details, ...found } = await Promise.race([running, over]);
+    const visible = details && visibleDetails(details, type, settings);
+    return slowed({ ...found, ...(visible && { details: visible }) }, degradedAfterMs);
   }
 
-  async function outcomeOf(error: unknown): Promise<Outcome> {
+  private createContext(): CheckContext {
+    const { dependencies, target } = this;
+    const { targets } = dependencies;
+    const context: CheckContext = {
+      timeoutMs: target.timeoutMs,
+      organizationId: dependencies.organizationId,
+      degradedAfterMs: target.degradedAfterMs,
+      part: null,
+      screenshot: null,
+      accessTokens: dependencies.accessTokens,
+      dockerSocket: dependencies.dockerSocket ?? "/var/run/docker.sock",
+      systemctl: dependencies.systemctl ?? (() => Bun.which("systemctl")),
+      browser: () => dependencies.browser ?? findBrowser(),
+      browserTurn: dependencies.browserTurn,
+      signal: this.ending.signal,
+      step: "connecting",
+      memory: dependencies.memory,
+      authorities: dependencies.authorities ?? null,
+      addressesOf: async (host, port, lookup) => {
+        const found = await allowedAddresses(targets, host, port, lookup);
+        this.reached = found.map(({ address }) => address);
+        return found;
+      },
+      async commandFolder() {
+        await targets.refresh();
+        const issue = targets.issueOfCommands();
+        if (targets.commandFolder === null || issue !== null)
+          throw new OwnTrouble(`to run programs ${issue}`);
+        return targets.commandFolder;
+      },
+      now: dependencies.clock,
+      async inTurn(work) {
+        context.step = "waiting for its turn";
+        return dependencies.inTurn(() => {
+          context.step = "searching the answer";
+          return work();
+        });
+      },
+    };
+    return context;
+  }
+
+  /** A blocked target was not contacted: it stays down. */
+  private invert(outcome: Outcome) {
+    return this.target.inverted && outcome.final !== true ? inverse(outcome) : outcome;
+  }
+
+  private async failedOutcome(error: unknown): Promise<Outcome> {
     const reason =
-      error instanceof TimeUp ? await timeUp() : (reasonFor(error) ?? unforeseen(error));
+      error instanceof TimeUp
+        ? await this.timeoutReason()
+        : (reasonFor(error) ?? this.unforeseen(error));
     if (reason instanceof OwnTrouble) return unknownResult(reason.message);
-    const lacked = reason instanceof Blocked ? null : lackedForTarget();
+    const lacked = reason instanceof Blocked ? null : this.lackedResource();
     if (lacked !== null) return unknownResult(lacked);
     const { message, said, final } = reason;
-    const where = context.part === null ? "" : `${context.part}: `;
+    const { part, screenshot } = this.context;
+    const where = part === null ? "" : `${part}: `;
     return {
       status: "down",
       message: `${where}${message}`,
       latencyMs: null,
       final,
       ...(said !== undefined && { said: `${where}${said}` }),
-      ...(context.screenshot !== null && { screenshot: context.screenshot }),
+      ...(screenshot !== null && { screenshot }),
     };
   }
 
-  function lackedForTarget(): string | null {
+  private lackedResource(): string | null {
+    const { type, settings } = this.target;
     const isLocal = localTypes.has(type) && (settings as { host?: unknown }).host == null;
-    const addresses = reached.length === 0 && isLocal ? ["127.0.0.1"] : reached;
-    return dependencies.trouble.lackedFor(addresses, startedAt);
+    const addresses = this.reached.length === 0 && isLocal ? ["127.0.0.1"] : this.reached;
+    return this.dependencies.trouble.lackedFor(addresses, this.startedAt);
   }
 
-  /** An unexpected error. While bytes of the target are being read it counts as the target's failure, so that bad bytes can't hide an outage. */
-  function unforeseen(error: unknown): TargetFailure | OwnTrouble {
-    dependencies.log.error("a check failed unexpectedly", { type, cause: String(error) });
-    return stepsOfTarget.has(context.step)
+  /** An error while bytes of the target are read counts as the target's failure, so that bad bytes can't hide an outage. */
+  private unforeseen(error: unknown): TargetFailure | OwnTrouble {
+    const { type } = this.target;
+    this.dependencies.log.error("a check failed unexpectedly", { type, cause: String(error) });
+    return stepsOfTarget.has(this.context.step)
       ? new TargetFailure("The answer can't be read.")
       : new OwnTrouble("the check itself failed; see the log");
   }
 
-  async function timeUp(): Promise<TargetFailure | OwnTrouble> {
-    if (context.step === "resolving the name" && !(await nameServersAnswer()))
-      return silentNameServers();
-    if (context.step === "waiting for the browser")
+  private async timeoutReason(): Promise<TargetFailure | OwnTrouble> {
+    const { step, silence } = this.context;
+    if (step === "resolving the name" && !(await nameServersAnswer())) return silentNameServers();
+    if (step === "waiting for the browser")
       return new OwnTrouble("the browser was busy for too long");
-    if (context.step === "starting the browser")
+    if (step === "starting the browser")
       return new OwnTrouble("the browser took too long to start");
-    if (context.step === "waiting for its turn")
+    if (step === "waiting for its turn")
       return new OwnTrouble("too many long answers are being searched at once");
-    const sentence = `Timed out after ${timeoutMs / 1000} s while ${context.step}.`;
-    const isSilent = context.step === "waiting for the answer" && context.silence;
+    const sentence = `Timed out after ${this.target.timeoutMs / 1000} s while ${step}.`;
+    const isSilent = step === "waiting for the answer" && silence;
     return new TargetFailure(sentence, false, isSilent ? `${sentence} ${isSilent}` : undefined);
   }
 }
 
-/** So many characters of a detail are shown. */
+/** Characters of a detail. */
 const maxDetail = 200;
 
-/** Details as people may see them, null where there are none: none that repeats what the monitor keeps secret. */
-function shownOf(found: FoundDetails, type: string, settings: object): Details | null {
+/** Removes details that repeat a secret of the monitor, and shortens the others; null if none is left. */
+function visibleDetails(found: FoundDetails, type: string, settings: object): Details | null {
   if (Object.keys(found).length === 0) return null;
   const repeatsSecret = secretFinder(() => {
     const { secrets } = splitSecrets(monitorKinds, type, settings as Record<string, unknown>);
@@ -217,7 +251,7 @@ function shownOf(found: FoundDetails, type: string, settings: object): Details |
   return Object.keys(shown).length === 0 ? null : shown;
 }
 
-/** What an outcome is to a monitor that is up when its check fails. */
+/** Inverts the outcome for a monitor that is up when its check fails. */
 export function inverse({ status, message, said, final: _final, ...found }: Outcome): Outcome {
   if (status === "unknown") return { status, message, ...found };
   const fails = status === "down";
@@ -231,7 +265,7 @@ export function inverse({ status, message, said, final: _final, ...found }: Outc
   };
 }
 
-/** A success that took longer than it may is degraded. */
+/** Marks a success above the latency threshold as degraded. */
 export function slowed(finding: Finding, degradedAfterMs: number | null): Finding {
   const { status, latencyMs } = finding;
   if (status !== "up" || degradedAfterMs === null || latencyMs === null) return finding;

@@ -1,3 +1,4 @@
+/** The browser check: loads a page in Chromium, performs steps, and looks for a text. */
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named } from "../../../core/outgoing/http/response.ts";
 import { JudgingProxy } from "../../../core/outgoing/judging-proxy.ts";
@@ -12,20 +13,20 @@ type Settings = MonitorSettings<"browser">;
 
 const maxBytes = 64 * 1024 * 1024;
 const maxTitle = 500;
-/** How often a page is looked at that is to come to something. */
-const lookMs = 100;
-/** The part of its time that a check waits for something, so that it can still say for what. */
+/** Poll interval while waiting for a page to satisfy a condition. */
+const pollMs = 100;
+/** Share of the timeout after which a wait ends, so that the check can still report its reason. */
 const patience = 0.9;
-/** The part of it in which a page that failed may be looked at, and for how long at most. */
-const lookingPart = 0.97;
-const maxLookMs = 2_000;
+/** Share of the timeout until which a screenshot of a failed page can be taken, and its longest duration. */
+const screenshotPart = 0.97;
+const maxScreenshotMs = 2_000;
 const maxScreenshotBytes = 192 * 1024;
-/** Of JPEG: the next one is tried where a screenshot is too large. */
+/** JPEG qualities; the next one is used if a screenshot is too large. */
 const qualities = [60, 20, 5];
 
-/** Up when the page can be loaded and used. All that it loads goes through a proxy that judges each address. */
+/** Up when the page can be loaded and used. All its connections use a proxy that judges each address. */
 export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
-  const beganAt = performance.now();
+  const checkStartedAt = performance.now();
   const url = new URL(settings.url);
   context.step = "resolving the name";
   await context.addressesOf(url.hostname, portOf(url));
@@ -40,18 +41,18 @@ export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
     try {
       return await withPage(browser, proxy.port, context, async (page) => {
         try {
-          return await used(page, settings, context, beganAt, proxy);
+          return await new PageVisit({ page, settings, context, proxy, checkStartedAt }).run();
         } catch (error) {
           if (!(error instanceof TargetFailure)) throw error;
           failure = error;
-          const endsAt = beganAt + context.timeoutMs * lookingPart;
-          const leftMs = Math.min(endsAt - performance.now(), maxLookMs);
+          const endsAt = checkStartedAt + context.timeoutMs * screenshotPart;
+          const leftMs = Math.min(endsAt - performance.now(), maxScreenshotMs);
           context.screenshot = await screenshotOf(page, leftMs);
           throw error;
         }
       });
     } catch (error) {
-      // Whatever became of the screenshot, the check had failed before.
+      // A failed screenshot does not replace the failure of the check.
       throw failure ?? error;
     } finally {
       proxy.close();
@@ -59,62 +60,83 @@ export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
   });
 };
 
-async function used(
-  page: Page,
-  settings: Settings,
-  context: CheckContext,
-  beganAt: number,
-  proxy: JudgingProxy,
-): Promise<Finding<DetailsOf<"browser">>> {
-  const startedAt = performance.now();
-  const giveUpAt = beganAt + context.timeoutMs * patience;
-  context.step = "loading the page";
-  if (!settings.verifyTls) await page.ask("Security.setIgnoreCertificateErrors", { ignore: true });
-  const loaded = page.next("Page.loadEventFired");
-  const begun = page.ask<{ errorText?: string }>("Page.navigate", { url: settings.url });
-  const { errorText } = await inTime(begun);
-  if (errorText !== undefined) throw await failureTo(errorText);
-  await inTime(loaded);
-  const status = await evaluated(
-    page,
-    "performance.getEntriesByType('navigation')[0]?.responseStatus",
-  );
-  if (typeof status === "number" && status >= 400)
-    throw new TargetFailure(`${named(status)}, expected less than 400.`);
-  const loadMs = since(startedAt);
-  for (const [index, step] of settings.steps.entries()) {
-    context.part = `Step ${index + 1}`;
-    context.step = "waiting for the page";
-    await done(step);
-  }
-  context.part = null;
-  if (settings.keyword !== null)
-    await shows(settings.keyword, "The page does not contain the text.");
-  const latencyMs = since(startedAt);
-  const title = await evaluated(page, `document.title.slice(0, ${maxTitle})`);
-  const details = { title: typeof title === "string" ? title : null, loadMs };
-  const { length } = settings.steps;
-  const steps =
-    length === 0 ? "" : ` and ${length === 1 ? "1 step was" : `${length} steps were`} done`;
-  const message = `The page was loaded${steps} in ${latencyMs} ms.`;
-  return { status: "up", message, latencyMs, details };
+type Visit = {
+  page: Page;
+  settings: Settings;
+  context: CheckContext;
+  proxy: JudgingProxy;
+  /** When the check started. */
+  checkStartedAt: number;
+};
 
-  async function done(step: string) {
+/** Loads the page, performs the steps, and looks for the keyword. */
+class PageVisit {
+  private readonly visit: Visit;
+  private readonly startedAt = performance.now();
+  private readonly giveUpAt: number;
+
+  constructor(visit: Visit) {
+    this.visit = visit;
+    this.giveUpAt = visit.checkStartedAt + visit.context.timeoutMs * patience;
+  }
+
+  async run(): Promise<Finding<DetailsOf<"browser">>> {
+    const { page, settings, context } = this.visit;
+    await this.load();
+    const loadMs = since(this.startedAt);
+    for (const [index, step] of settings.steps.entries()) {
+      context.part = `Step ${index + 1}`;
+      context.step = "waiting for the page";
+      await this.perform(step);
+    }
+    context.part = null;
+    if (settings.keyword !== null) await this.expectText(settings.keyword);
+    const latencyMs = since(this.startedAt);
+    const title = await evaluated(page, `document.title.slice(0, ${maxTitle})`);
+    const details = { title: typeof title === "string" ? title : null, loadMs };
+    const { length } = settings.steps;
+    const steps =
+      length === 0 ? "" : ` and ${length === 1 ? "1 step was" : `${length} steps were`} done`;
+    const message = `The page was loaded${steps} in ${latencyMs} ms.`;
+    return { status: "up", message, latencyMs, details };
+  }
+
+  private async load() {
+    const { page, settings, context } = this.visit;
+    context.step = "loading the page";
+    if (!settings.verifyTls)
+      await page.ask("Security.setIgnoreCertificateErrors", { ignore: true });
+    const loaded = page.next("Page.loadEventFired");
+    const begun = page.ask<{ errorText?: string }>("Page.navigate", { url: settings.url });
+    const { errorText } = await this.inTime(begun);
+    if (errorText !== undefined) throw await this.loadFailure(errorText);
+    await this.inTime(loaded);
+    const status = await evaluated(
+      page,
+      "performance.getEntriesByType('navigation')[0]?.responseStatus",
+    );
+    if (typeof status === "number" && status >= 400)
+      throw new TargetFailure(`${named(status)}, expected less than 400.`);
+  }
+
+  private async perform(step: string) {
+    const { page } = this.visit;
     const [, action, rest = ""] = /^(\w+) (.*)$/s.exec(step) ?? [];
-    if (action === "expect") return shows(rest, "The page does not contain the text.");
+    if (action === "expect") return this.expectText(rest);
     const [selector = "", ...values] = action === "fill" ? rest.split(" with ") : [rest];
     const visible = `(() => { const found = document.querySelector(${JSON.stringify(selector)}); return found !== null && found.getClientRects().length > 0; })()`;
-    await until(visible, "Nothing visible matches its selector.");
+    await this.until(visible, "Nothing visible matches its selector.");
     if (action === "click")
       await evaluated(page, `document.querySelector(${JSON.stringify(selector)}).click()`);
-    if (action === "fill") await fill(selector, values.join(" with "));
+    if (action === "fill") await this.fill(selector, values.join(" with "));
   }
 
-  async function fill(selector: string, value: string) {
+  private async fill(selector: string, value: string) {
+    const { page, settings } = this.visit;
     const isSecret = /\{\{\s*password\s*\}\}/.test(value);
     const isPassword = `(() => { const found = document.querySelector(${JSON.stringify(selector)}); found.focus(); found.select?.(); return found.type === "password"; })()`;
     const isHidden = await evaluated(page, isPassword);
-    // A password goes to the origin that it was given for, and where nobody reads it.
+    // The password is entered only on its own origin, and only where it is hidden.
     if (isSecret) {
       const { frame } = await frameOf(page);
       if (frame.securityOrigin !== new URL(settings.url).origin)
@@ -130,43 +152,44 @@ async function used(
     await page.ask("Input.insertText", { text });
   }
 
-  function shows(text: string, otherwise: string) {
-    const there = `document.body?.innerText.includes(${JSON.stringify(text)}) === true`;
-    return until(there, otherwise);
+  private expectText(text: string) {
+    const isShown = `document.body?.innerText.includes(${JSON.stringify(text)}) === true`;
+    return this.until(isShown, "The page does not contain the text.");
   }
 
-  async function until(expression: string, otherwise: string) {
-    while ((await evaluated(page, expression)) !== true) {
-      if (performance.now() > giveUpAt) throw await late(otherwise);
-      await Bun.sleep(lookMs);
+  private async until(expression: string, otherwise: string) {
+    while ((await evaluated(this.visit.page, expression)) !== true) {
+      if (performance.now() > this.giveUpAt) throw await this.timeoutFailure(otherwise);
+      await Bun.sleep(pollMs);
     }
   }
 
-  async function failureTo(errorText: string): Promise<Error> {
-    let found = await unreached();
-    // The page that stands for the one that failed may come a moment later.
-    for (let looks = 0; found === null && errorText.includes("SOCKS") && looks < 20; looks++) {
-      await Bun.sleep(lookMs);
-      found = await unreached();
+  private async loadFailure(errorText: string): Promise<Error> {
+    let found = await this.proxyFailure();
+    // Chromium's error page can follow a moment later.
+    for (let polls = 0; found === null && errorText.includes("SOCKS") && polls < 20; polls++) {
+      await Bun.sleep(pollMs);
+      found = await this.proxyFailure();
     }
     return found ?? new TargetFailure(reasonIn(errorText));
   }
 
-  /** Why the proxy did not connect to where the page is, or was to be; null where it did. */
-  async function unreached(): Promise<Error | null> {
-    // While it waits for another page Chromium says nothing of the one there is.
-    const found = await Promise.race([frameOf(page), Bun.sleep(5 * lookMs)]);
+  /** Returns why the proxy did not connect to the host of the page; null if it did. */
+  private async proxyFailure(): Promise<Error | null> {
+    const { page, settings, proxy } = this.visit;
+    // Chromium does not answer while it waits for the next page.
+    const found = await Promise.race([frameOf(page), Bun.sleep(5 * pollMs)]);
     const url = URL.parse(found?.frame.unreachableUrl ?? "") ?? new URL(settings.url);
     return proxy.failureOf(url.hostname, portOf(url));
   }
 
-  async function inTime<T>(work: Promise<T>): Promise<T> {
+  private async inTime<T>(work: Promise<T>): Promise<T> {
+    const { context } = this.visit;
     const over = Promise.withResolvers<never>();
-    const seconds = context.timeoutMs / 1000;
+    const message = () => `Timed out after ${context.timeoutMs / 1000} s while ${context.step}.`;
     const timer = setTimeout(
-      () =>
-        late(`Timed out after ${seconds} s while ${context.step}.`).then(over.reject, over.reject),
-      Math.max(0, giveUpAt - performance.now()),
+      () => this.timeoutFailure(message()).then(over.reject, over.reject),
+      Math.max(0, this.giveUpAt - performance.now()),
     );
     try {
       return await Promise.race([work, over.promise]);
@@ -175,17 +198,18 @@ async function used(
     }
   }
 
-  /** Why there was not enough time: what a step led to was blocked, or the browser came late, or the page is to blame. */
-  async function late(otherwise: string): Promise<Error> {
-    const found = await unreached();
+  /** Returns why the time was too short: a blocked connection, a late browser, or the page. */
+  private async timeoutFailure(otherwise: string): Promise<Error> {
+    const found = await this.proxyFailure();
     if (found !== null) return found;
-    return startedAt - beganAt > context.timeoutMs / 2
+    const { checkStartedAt, context } = this.visit;
+    return this.startedAt - checkStartedAt > context.timeoutMs / 2
       ? new OwnTrouble("the browser was busy for too long")
       : new TargetFailure(otherwise);
   }
 }
 
-/** What is in sight, as JPEG; null where that can't be had in this time. */
+/** Takes a JPEG of the page; null if that takes too long. */
 async function screenshotOf(page: Page, leftMs: number): Promise<Uint8Array | null> {
   const over = Promise.withResolvers<null>();
   const timer = setTimeout(() => over.resolve(null), leftMs);
@@ -213,7 +237,7 @@ type Frame = { frame: { securityOrigin: string; unreachableUrl?: string } };
 const frameOf = async (page: Page) =>
   (await page.ask<{ frameTree: Frame }>("Page.getFrameTree")).frameTree;
 
-/** What the page makes of an expression; undefined while it is between two documents. */
+/** Evaluates an expression in the page; undefined between two documents. */
 async function evaluated(page: Page, expression: string): Promise<unknown> {
   try {
     const { result, exceptionDetails } = await page.ask<{
@@ -230,7 +254,7 @@ async function evaluated(page: Page, expression: string): Promise<unknown> {
   }
 }
 
-/** Chromium's name of an error as a sentence of ours. */
+/** Translates Chromium's name of an error into a sentence. */
 function reasonIn(errorText: string): string {
   const known: Record<string, string> = {
     ERR_CERT_AUTHORITY_INVALID: "The certificate was issued by an authority that is not trusted.",

@@ -1,3 +1,4 @@
+/** The MongoDB check: `hello` over the wire protocol, with an optional login. */
 import type { Document } from "bson";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
@@ -10,56 +11,54 @@ const headBytes = 21;
 
 const notMongo = () => new TargetFailure("The answer is not valid for MongoDB.");
 
-/** Up when `hello` is answered, after signing in by SCRAM-SHA-256 where there is a user. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/ */
-export const checkMongodb: CheckKind<"mongodb"> = async (settings, context) => {
-  const { username, password, authDatabase } = settings;
+/** Sends a command and reads its reply. Throws TargetFailure. */
+async function run(wire: Wire, command: Document): Promise<Document> {
   const { serialize, deserialize } = await import("bson");
-
-  /** Throws TargetFailure. */
-  async function run(wire: Wire, command: Document): Promise<Document> {
-    const body = serialize(command);
-    const head = Buffer.alloc(headBytes);
-    head.writeInt32LE(head.length + body.length, 0);
-    head.writeInt32LE(1, 4);
-    head.writeInt32LE(opMessage, 12);
-    wire.write(Buffer.concat([head, body]));
-    const answer = await wire.read(headBytes);
-    const length = answer.readInt32LE(0) - headBytes;
-    if (answer.readInt32LE(12) !== opMessage || answer[20] !== 0 || length < 5) throw notMongo();
-    const bytes = await wire.read(length);
-    let document: Document;
-    try {
-      // A checksum may stand behind it.
-      document = deserialize(bytes.subarray(0, bytes.readInt32LE(0)));
-    } catch {
-      throw notMongo();
-    }
-    if (document["ok"] === 1) return document;
-    if (document["code"] === 18) throw refusedLogin();
-    throw new TargetFailure("The server answered with an error.");
+  const body = serialize(command);
+  const head = Buffer.alloc(headBytes);
+  head.writeInt32LE(head.length + body.length, 0);
+  head.writeInt32LE(1, 4);
+  head.writeInt32LE(opMessage, 12);
+  wire.write(Buffer.concat([head, body]));
+  const answer = await wire.read(headBytes);
+  const length = answer.readInt32LE(0) - headBytes;
+  if (answer.readInt32LE(12) !== opMessage || answer[20] !== 0 || length < 5) throw notMongo();
+  const bytes = await wire.read(length);
+  let document: Document;
+  try {
+    // A checksum can follow the document.
+    document = deserialize(bytes.subarray(0, bytes.readInt32LE(0)));
+  } catch {
+    throw notMongo();
   }
+  if (document["ok"] === 1) return document;
+  if (document["code"] === 18) throw refusedLogin();
+  throw new TargetFailure("The server answered with an error.");
+}
 
-  async function signIn(wire: Wire, user: string) {
-    const login = scram("sha256", user, password ?? "", "saslprep");
-    const $db = authDatabase;
-    const first = await run(wire, {
-      saslStart: 1,
-      mechanism: "SCRAM-SHA-256",
-      payload: Buffer.from(login.first),
-      options: { skipEmptyExchange: true },
-      $db,
-    });
-    const payload = Buffer.from(await login.final(textOf(first)));
-    const conversationId = first["conversationId"] as unknown;
-    login.mustKnow(textOf(await run(wire, { saslContinue: 1, conversationId, payload, $db })));
-  }
+async function signIn(wire: Wire, user: string, password: string, $db: string) {
+  const login = scram("sha256", user, password, "saslprep");
+  const first = await run(wire, {
+    saslStart: 1,
+    mechanism: "SCRAM-SHA-256",
+    payload: Buffer.from(login.first),
+    options: { skipEmptyExchange: true },
+    $db,
+  });
+  const payload = Buffer.from(await login.final(textOf(first)));
+  const conversationId = first["conversationId"] as unknown;
+  login.mustKnow(textOf(await run(wire, { saslContinue: 1, conversationId, payload, $db })));
+}
 
+/** Up when `hello` is answered, after SCRAM-SHA-256 if there is a user. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/ */
+export const checkMongodb: CheckKind<"mongodb"> = (settings, context) => {
+  const { username, password, authDatabase } = settings;
   let hello: Document = {};
   return converse(
     settings,
     context,
     async (wire) => {
-      if (username !== null) await signIn(wire, username);
+      if (username !== null) await signIn(wire, username, password ?? "", authDatabase);
       hello = await run(wire, { hello: 1, $db: "admin" });
       return "Answered hello";
     },

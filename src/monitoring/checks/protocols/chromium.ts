@@ -1,3 +1,4 @@
+/** Starts Chromium and controls one page over the DevTools protocol. */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { certificatesIn } from "../../../core/security/certificates.ts";
@@ -6,10 +7,10 @@ import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { endGroup, runProgram } from "../../../core/system/programs.ts";
 import { temporaryFolder } from "../../../core/system/temporary-folders.ts";
 
-/** A message of the protocol is no longer, screenshots included. */
+/** Largest message of the protocol, including screenshots. */
 const maxMessage = 8 * 1024 * 1024;
 
-/** The Chromium of this machine; null where there is none. */
+/** Finds the installed Chromium; null for none. */
 export function findBrowser(): string | null {
   const names = [
     "chromium-headless-shell",
@@ -27,9 +28,9 @@ type Message = Answer & { id?: number; method?: string; params?: Parameters };
 
 /** One page in a Chromium of its own. https://chromedevtools.github.io/devtools-protocol/ */
 export type Page = {
-  /** Throws what ended the browser. */
+  /** Rejects with the reason if the browser ends. */
   ask<T>(method: string, parameters?: Parameters): Promise<T>;
-  /** Resolves with the next such event; to be called before what brings it about. */
+  /** Resolves with the next such event. Call it before the action that causes the event. */
   next(event: string): Promise<Parameters>;
 };
 
@@ -52,12 +53,12 @@ const flags = [
   "--no-default-browser-check",
   "--no-first-run",
   "--window-size=1280,800",
-  // Names are the proxy's to resolve, those of this machine as well.
+  // The proxy resolves all names, including local ones.
   "--proxy-bypass-list=<-loopback>",
   "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 ];
 
-/** Has Chromium trust authorities beside the usual ones, where NSS' own program for that is there. */
+/** Makes Chromium trust additional authorities, if NSS' certutil is installed. */
 async function trust(authorities: string, home: string, signal: AbortSignal) {
   const certutil = Bun.which("certutil");
   if (certutil === null) return;
@@ -74,8 +75,8 @@ async function trust(authorities: string, home: string, signal: AbortSignal) {
 }
 
 /**
- * Starts Chromium behind the proxy, has a page used, and ends it with all its processes and files, at the
- * latest with the signal. Throws OwnTrouble where it can't be started.
+ * Starts Chromium behind the proxy for one use of a page, and removes all its processes and files, at the
+ * latest with the signal. Throws OwnTrouble if it can't be started.
  */
 export async function withPage<T>(
   program: string,
@@ -88,7 +89,7 @@ export async function withPage<T>(
     if (authorities !== null) await trust(authorities, folder, signal);
     return await pageIn(folder, program, proxyPort, signal, use);
   } finally {
-    // What has just been killed may still be at it.
+    // Killed processes can still write for a moment.
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   }
 }
@@ -103,7 +104,7 @@ async function pageIn<T>(
   const over = Promise.withResolvers<never>();
   over.promise.catch(() => {});
   const own = [`--proxy-server=socks5://127.0.0.1:${proxyPort}`, `--user-data-dir=${folder}`];
-  // Chromium has no sandbox for root, and says so by not starting.
+  // As root, Chromium does not start with its sandbox.
   if (process.getuid?.() === 0) own.push("--no-sandbox");
   const browser = spawned([program, ...flags, ...own, "about:blank"], folder);
   if (browser === null) throw notStarted();
@@ -115,7 +116,7 @@ async function pageIn<T>(
   if (signal.aborted) end();
   void browser.exited.then(() => over.reject(notStarted()));
   try {
-    const page = await pageOf(browser.stdio as unknown as number[], over);
+    const page = await openPage(browser.stdio as unknown as number[], over);
     return await Promise.race([use(page), over.promise]);
   } finally {
     signal.removeEventListener("abort", end);
@@ -127,7 +128,7 @@ async function pageIn<T>(
 const notStarted = () =>
   new OwnTrouble("the browser of this machine ended by itself, or did not start");
 
-/** Null where there is no such program. */
+/** Null if the program does not exist. */
 function spawned(command: string[], home: string) {
   try {
     return Bun.spawn(command, {
@@ -140,95 +141,108 @@ function spawned(command: string[], home: string) {
   }
 }
 
-async function pageOf(
-  stdio: readonly number[],
-  over: { promise: Promise<never>; reject: (error: unknown) => void },
-): Promise<Page> {
-  const waiting = new Map<number, (answer: Answer) => void>();
-  const expected = new Map<string, ((event: Parameters) => void)[]>();
-  let unread: Buffer[] = [];
-  let length = 0;
+type Ending = { promise: Promise<never>; reject: (error: unknown) => void };
+type PipeSocket = { write(bytes: Uint8Array): number };
 
-  function take(chunk: Buffer) {
-    length += chunk.length;
-    if (length > maxMessage) over.reject(new TargetFailure("The page is too large for the check."));
-    if (!chunk.includes(0)) {
-      unread.push(chunk);
-      return;
-    }
-    const messages = Buffer.concat([...unread, chunk])
-      .toString()
-      .split("\0");
-    const rest = Buffer.from(messages.pop() ?? "");
-    [unread, length] = [[rest], rest.length];
-    for (const text of messages) heard(JSON.parse(text) as Message);
-  }
-
-  function heard({ id, method, params, ...answer }: Message) {
-    if (id !== undefined) {
-      waiting.get(id)?.(answer);
-      waiting.delete(id);
-    }
-    if (method === "Inspector.targetCrashed")
-      over.reject(new TargetFailure("The page crashed the browser."));
-    // A page that asks something waits for a person; where it is to be left, that is meant.
-    if (method === "Page.javascriptDialogOpening") {
-      const accept = params?.["type"] === "beforeunload";
-      void ask("Page.handleJavaScriptDialog", { accept }, session).catch(() => {});
-    }
-    for (const resolve of expected.get(method ?? "")?.splice(0) ?? []) resolve(params ?? {});
-  }
-
-  const nothing = { error() {}, drain: () => writeMore() };
+/** Opens a page over the pipes that Chromium speaks its protocol on. */
+async function openPage(stdio: readonly number[], over: Ending): Promise<Page> {
   const [, , , input = -1, output = -1] = stdio;
+  const page = new DevToolsPage(over);
+  const ignored = { error() {}, drain: () => page.flush() };
   const connect = (fd: number, data: (chunk: Buffer) => void) =>
     Bun.connect({
       fd,
-      socket: { ...nothing, data: (_socket: unknown, chunk: Buffer) => data(chunk) },
+      socket: { ...ignored, data: (_socket: unknown, chunk: Buffer) => data(chunk) },
     } as never);
-  let unwritten = Buffer.alloc(0);
-  const writing = await connect(input, () => {});
-  await connect(output, take);
+  page.socket = await connect(input, () => {});
+  await connect(output, (chunk) => page.receive(chunk));
+  await page.attach();
+  return page;
+}
 
-  function writeMore() {
-    const count = unwritten.length === 0 ? 0 : writing.write(unwritten);
-    if (count > 0) unwritten = unwritten.subarray(count);
+class DevToolsPage implements Page {
+  socket: PipeSocket | null = null;
+  private readonly over: Ending;
+  private readonly requests = new Map<number, (answer: Answer) => void>();
+  private readonly listeners = new Map<string, ((event: Parameters) => void)[]>();
+  private unread: Buffer[] = [];
+  private unreadLength = 0;
+  private unwritten = Buffer.alloc(0);
+  private lastId = 0;
+  private session: string | undefined;
+
+  constructor(over: Ending) {
+    this.over = over;
   }
 
-  let asked = 0;
-  let session: string | undefined;
-  async function ask<T>(method: string, params: Parameters = {}, sessionId = session): Promise<T> {
-    const id = ++asked;
+  async attach() {
+    const { targetId } = await this.ask<{ targetId: string }>("Target.createTarget", {
+      url: "about:blank",
+    });
+    const attached = await this.ask<{ sessionId: string }>("Target.attachToTarget", {
+      targetId,
+      flatten: true,
+    });
+    this.session = attached.sessionId;
+    await this.ask("Browser.setDownloadBehavior", { behavior: "deny" }, "");
+    await this.ask("Page.enable");
+    await this.ask("Inspector.enable");
+  }
+
+  async ask<T>(method: string, params: Parameters = {}, sessionId = this.session): Promise<T> {
+    const id = ++this.lastId;
     const { promise, resolve } = Promise.withResolvers<Answer>();
-    waiting.set(id, resolve);
+    this.requests.set(id, resolve);
     const message = JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) });
-    unwritten = Buffer.concat([unwritten, Buffer.from(`${message}\0`)]);
-    writeMore();
-    const { result, error } = await Promise.race([promise, over.promise]);
+    this.unwritten = Buffer.concat([this.unwritten, Buffer.from(`${message}\0`)]);
+    this.flush();
+    const { result, error } = await Promise.race([promise, this.over.promise]);
     if (error !== undefined) throw new TargetFailure("The page can't be inspected.");
     return result as T;
   }
 
-  const { targetId } = await ask<{ targetId: string }>("Target.createTarget", {
-    url: "about:blank",
-  });
-  const attached = await ask<{ sessionId: string }>("Target.attachToTarget", {
-    targetId,
-    flatten: true,
-  });
-  session = attached.sessionId;
-  await ask("Browser.setDownloadBehavior", { behavior: "deny" }, "");
-  await ask("Page.enable");
-  await ask("Inspector.enable");
-  return {
-    ask,
-    next(name) {
-      const { promise, resolve } = Promise.withResolvers<Parameters>();
-      expected.set(name, [...(expected.get(name) ?? []), resolve]);
-      const event = Promise.race([promise, over.promise]);
-      // Nobody may wait for it any more.
-      event.catch(() => {});
-      return event;
-    },
-  };
+  next(name: string) {
+    const { promise, resolve } = Promise.withResolvers<Parameters>();
+    this.listeners.set(name, [...(this.listeners.get(name) ?? []), resolve]);
+    const event = Promise.race([promise, this.over.promise]);
+    // The caller can have stopped waiting.
+    event.catch(() => {});
+    return event;
+  }
+
+  flush() {
+    const count = this.unwritten.length === 0 ? 0 : (this.socket?.write(this.unwritten) ?? 0);
+    if (count > 0) this.unwritten = this.unwritten.subarray(count);
+  }
+
+  receive(chunk: Buffer) {
+    this.unreadLength += chunk.length;
+    if (this.unreadLength > maxMessage)
+      this.over.reject(new TargetFailure("The page is too large for the check."));
+    if (!chunk.includes(0)) {
+      this.unread.push(chunk);
+      return;
+    }
+    const messages = Buffer.concat([...this.unread, chunk])
+      .toString()
+      .split("\0");
+    const rest = Buffer.from(messages.pop() ?? "");
+    [this.unread, this.unreadLength] = [[rest], rest.length];
+    for (const text of messages) this.handle(JSON.parse(text) as Message);
+  }
+
+  private handle({ id, method, params, ...answer }: Message) {
+    if (id !== undefined) {
+      this.requests.get(id)?.(answer);
+      this.requests.delete(id);
+    }
+    if (method === "Inspector.targetCrashed")
+      this.over.reject(new TargetFailure("The page crashed the browser."));
+    // Dialogs would block the page: dismiss them, and accept only to leave it.
+    if (method === "Page.javascriptDialogOpening") {
+      const accept = params?.["type"] === "beforeunload";
+      void this.ask("Page.handleJavaScriptDialog", { accept }).catch(() => {});
+    }
+    for (const resolve of this.listeners.get(method ?? "")?.splice(0) ?? []) resolve(params ?? {});
+  }
 }
