@@ -3,40 +3,35 @@ import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { join } from "node:path";
 
-const root = join(import.meta.dir, "..");
-
-/** Each phrase with a plain alternative. */
+/** Each phrase, by a plain alternative. */
 const phrases: Record<string, RegExp> = {
   "name the person or client": /\bwho(m)?ever\b|\bnobody's\b|\bof wh(om|ich) nobody\b/i,
-  "name the number": /\bup to so many\b|\bas so many\b|^\W*so (many|much|long|often)\b/im,
-  "notify, report or show": /\b(is|are|was|were|be|been|being) told\b|\btells? of\b|\btold of\b/i,
-  "a noun instead of a clause":
-    /\bwhat (somebody|nobody|whoever|many)\b|\b(those|ones?) that (has|have) /i,
+  "name the number": /\b(up to|as) so many\b|^\W*so (many|much|long|often)\b/im,
+  "notify, report or show": /\b(is|are|was|were|be|been|being) told\b|\bt(ells?|old) of\b/i,
+  "use a noun": /\bwhat (somebody|nobody|whoever|many)\b|\b(those|ones?) that (has|have) /i,
   "next to, or in addition to": /\bbeside\b/i,
   "must or will": /\b(is|are) to (be|have|go|come)\b/i,
   "is in, or is": /\bstands? (in|at|there|under|behind|as)\b/i,
   "take turns": /\b(have|has|get|gets) (their|its) turns?\b/i,
 };
 
-/** Occurrences in code that still have to be rewritten. Lower the number with each rewrite; never raise it. */
-const allowance = 1_000;
+/** Occurrences in code that are not rewritten yet. Lower it with each rewrite; never raise it. */
+const allowance = 700;
 
-/** Comments and messages of a source file. */
+const files = ["*.md", "docs/**/*.md", "{src,web,tests,release}/**/*.{ts,tsx}"];
 const commentOrText =
   /\/\*[^]*?\*\/|(?<=^|[\s,;{}()])\/\/.*$|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/gm;
 
-const files = ["*.md", "docs/**/*.md", "{src,web,tests,release}/**/*.{ts,tsx}"];
-
 test("comments, messages and documents use plain English", async () => {
-  const found: Record<"documents" | "code", string[]> = { documents: [], code: [] };
+  const root = join(import.meta.dir, "..");
+  const found: { file: string; advice: string; text: string }[] = [];
   for (const file of files.flatMap((pattern) => [...new Glob(pattern).scanSync(root)])) {
-    const text = await Bun.file(join(root, file)).text();
-    const isDocument = file.endsWith(".md");
-    for (const part of isDocument ? text.split("\n") : (text.match(commentOrText) ?? []))
+    const whole = await Bun.file(join(root, file)).text();
+    const texts = file.endsWith(".md") ? whole.split("\n") : (whole.match(commentOrText) ?? []);
+    for (const text of texts)
       for (const [advice, phrase] of Object.entries(phrases))
-        if (phrase.test(part))
-          found[isDocument ? "documents" : "code"].push(`${file}: ${advice}: ${part}`);
+        if (phrase.test(text)) found.push({ file, advice, text });
   }
-  expect(found.documents).toEqual([]);
-  expect(found.code.slice(allowance)).toEqual([]);
+  expect(found.filter(({ file }) => file.endsWith(".md"))).toEqual([]);
+  expect(found.slice(allowance)).toEqual([]);
 });

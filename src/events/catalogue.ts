@@ -1,4 +1,4 @@
-/** All event types with their data, and tables of their effects on subscribers. */
+/** All event types with their data, and tables of their effects on followers. */
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 
@@ -112,7 +112,7 @@ export type VerbOf<T extends EventType, N extends string = string> = T extends `
   : never;
 export type EventNoun = NounOf<EventType>;
 
-/** An event's effects on one subscriber: by type, or by `noun.*` for the other types of a noun. Default: none. */
+/** An event's effects on one follower: by type, or by `noun.*` for the other types of a noun. Default: none. */
 export type EventEffects<V> = { readonly [K in EventType | `${EventNoun}.*`]?: V };
 
 /** The effect of an event; undefined if it has none, and for a type that only another version knows. */

@@ -17,7 +17,7 @@ import type { Scope } from "./scope.ts";
 
 const insertAuditEntry = insertInto(auditEntries);
 
-/** A change by a person or key, for the audit log and all subscribers of events. */
+/** A change by a person or key, for the audit log and all followers of events. */
 export type AuditedChange<A extends AuditAction = AuditAction> = {
   [K in A]: {
     action: K;

@@ -1,7 +1,7 @@
-/** Durable positions of subscribers in the event log. */
+/** Durable positions of followers in the event log. */
 import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";
 
-/** The last event that a subscriber has handled, and the version of that row. */
+/** The last event that a follower has handled, and the version of that row. */
 export type Position = {
   seq: number;
   version: number;
@@ -9,12 +9,12 @@ export type Position = {
   part: string | null;
 };
 
-/** Subscribers that handle each event exactly once: events stay until all of them have passed. */
+/** Followers that handle each event exactly once: events stay until all of them have passed. */
 export const followerNames = ["alerting", "subscribers"] as const;
 
 export type EventCursor = ReturnType<typeof eventCursor>;
 
-/** The durable position of one subscriber in the event log, stored next to the rows it writes. */
+/** The durable position of one follower in the event log, stored next to the rows it writes. */
 export function eventCursor(store: Store, name: (typeof followerNames)[number]) {
   let skipped: number | null = null;
 
@@ -71,7 +71,7 @@ export function countBacklogs(store: Store): Promise<{ follower: string; count: 
   );
 }
 
-/** Moves a subscriber behind the newest event; unhandled events are dropped. */
+/** Moves a follower behind the newest event; unhandled events are dropped. */
 export function skipAllEvents(name: string): Statement[] {
   return [
     {

@@ -1,4 +1,4 @@
-/** Follows the event log for one subscriber and turns events into rows exactly once, in turns between organizations. */
+/** Follows the event log for one follower and turns events into rows exactly once, in turns between organizations. */
 import type { Log } from "../core/log.ts";
 import { retrying, type Statement, type Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
@@ -37,7 +37,7 @@ export type Outcome<Part> = {
   part: Part | null;
 };
 
-type Subscriber<E extends LoggedEvent, Part> = {
+type Follower<E extends LoggedEvent, Part> = {
   name: (typeof followerNames)[number];
   /** Whether an event can lead to anything. */
   concerns: (event: LoggedEvent) => event is E;
@@ -64,18 +64,18 @@ export class FairFollower<E extends LoggedEvent, Part> {
   readonly cursor: EventCursor;
   readonly rowsAtOnce: number;
   readonly #store: Store;
-  readonly #subscriber: Subscriber<E, Part>;
+  readonly #follower: Follower<E, Part>;
   readonly #prefix: string;
   /** The organization that had the last turn. */
   #lastServed = "";
   #pending: Promise<unknown> = Promise.resolve();
 
-  constructor(store: Store, subscriber: Subscriber<E, Part>) {
+  constructor(store: Store, follower: Follower<E, Part>) {
     this.#store = store;
-    this.#subscriber = subscriber;
-    this.#prefix = `${subscriber.name}/`;
-    this.cursor = eventCursor(store, subscriber.name);
-    this.rowsAtOnce = subscriber.rowsAtOnce ?? rowsOfWrite;
+    this.#follower = follower;
+    this.#prefix = `${follower.name}/`;
+    this.cursor = eventCursor(store, follower.name);
+    this.rowsAtOnce = follower.rowsAtOnce ?? rowsOfWrite;
   }
 
   /** Runs one write at a time, in the order of the calls: each decision builds on the write before. */
@@ -117,7 +117,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
 
   /** Follows the log until the returned function is called. */
   async start(reader: EventReader, log: Log): Promise<() => Promise<void>> {
-    const { name } = this.#subscriber;
+    const { name } = this.#follower;
     let isStopped = false;
     let draining: Promise<void> | null = null;
     const drainAll = async () => {
@@ -125,7 +125,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
         try {
           return await this.drain(() => isStopped);
         } catch (error) {
-          log.error("handling events failed", { subscriber: name, cause: String(error) });
+          log.error("handling events failed", { follower: name, cause: String(error) });
           if (isStopped) return;
           await Bun.sleep(retryMs);
         }
@@ -147,7 +147,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
   }
 
   async #takeBatch(events: readonly LoggedEvent[]) {
-    const { concerns, listening, onWrite } = this.#subscriber;
+    const { concerns, listening, onWrite } = this.#follower;
     const position = await this.cursor.read();
     const unread = events.filter(({ seq }) => seq > position.seq).filter(concerns);
     const last = unread.at(-1);
@@ -183,7 +183,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
     const statements = await this.#decideAll(works, true);
     await this.cursor.advance(position, position.seq, statements, position.part);
     this.#lastServed = waiting.at(-1)?.organizationId ?? "";
-    this.#subscriber.onWrite?.(waiting.map(({ organizationId }) => organizationId));
+    this.#follower.onWrite?.(waiting.map(({ organizationId }) => organizationId));
     return true;
   }
 
@@ -206,7 +206,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
     rows: number,
     isBehind: boolean,
   ) {
-    const { concerns, decide } = this.#subscriber;
+    const { concerns, decide } = this.#follower;
     const read = unread.slice(0, eventsAtOnce);
     const events = read.filter(concerns);
     const outcome: Outcome<Part> =

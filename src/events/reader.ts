@@ -1,4 +1,4 @@
-/** Reads the event log once for all subscribers of this process, after each of its own writes and whenever another process has written. */
+/** Reads the event log once for all followers of this process, after each of its own writes and whenever another process has written. */
 import type { Log } from "../core/log.ts";
 import { family, type Family } from "../core/metrics.ts";
 import type { Store } from "../database/store.ts";
@@ -8,11 +8,11 @@ import { lastSeq, readSince } from "./log.ts";
 
 /** Maximum delay of events that another process appended, and the time of one read. */
 const pollMs = 100;
-/** Events that a subscriber handles at one time. */
+/** Events that a follower handles at one time. */
 const batchSize = 500;
-/** Recent events that all subscribers share; a subscriber that is further behind reads the log itself. */
+/** Recent events that all followers share; a follower that is further behind reads the log itself. */
 const recentSize = 2_000;
-/** Pause after a subscriber failed. */
+/** Pause after a follower failed. */
 const retryMs = 1_000;
 
 type Handler = (events: readonly LoggedEvent[]) => Promise<void> | void;
@@ -76,18 +76,18 @@ export class EventReader {
     ];
   }
 
-  /** The last event that each subscriber has handled. */
+  /** The last event that each follower has handled. */
   progress(): { name: string; seq: number }[] {
     return [...this.#subscriptions].map(({ name, position }) => ({ name, seq: position }));
   }
 
-  /** The last event that all subscribers have handled. */
+  /** The last event that all followers have handled. */
   position(): number {
     return Math.min(...[...this.#subscriptions].map(({ position }) => position));
   }
 
   /**
-   * Passes every event after `seq` to `handle`, in order and one batch at a time. A subscriber that is slow
+   * Passes every event after `seq` to `handle`, in order and one batch at a time. A follower that is slow
    * or fails delays no other. A batch that `handle` failed on is passed again.
    */
   subscribe(name: string, seq: number, handle: Handler): Subscription {
@@ -187,7 +187,7 @@ export class Subscription {
     this.#isWorking = true;
     this.#working = this.#work().catch((error: unknown) => {
       this.#isWorking = false;
-      const facts = { subscriber: this.name, cause: String(error) };
+      const facts = { follower: this.name, cause: String(error) };
       this.#source.log.error("handling events failed", facts);
       if (this.#isStopped) return;
       this.#retry = setTimeout(() => {
