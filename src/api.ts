@@ -1,6 +1,5 @@
 /** Table of contents of all routes, and the dependencies that they declare. */
 import { Elysia } from "elysia";
-import { aboutRoutes } from "./operations/about/routes.ts";
 import { importRoutes } from "./imports/routes.ts";
 import { applianceRoutes } from "./operations/appliance/routes.ts";
 import { alertChannelRoutes } from "./alerting/channels/routes.ts";
@@ -93,8 +92,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(backupRoutes(dependencies))
     .use(importRoutes(dependencies))
     .use(configDashboardRoutes)
-    .use(applianceRoutes(dependencies))
-    .use(aboutRoutes);
+    .use(applianceRoutes(dependencies));
   return { api, dashboard };
 }
 

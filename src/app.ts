@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/deciding/engine.ts";
 import { StorageAlarm } from "./alerting/sending/storage-alarm.ts";
-import { housekeeping } from "./operations/retention/service.ts";
-import { backupDownloads } from "./operations/backups/downloads.ts";
-import { scheduledBackups } from "./operations/backups/scheduler.ts";
+import { Housekeeping } from "./operations/retention/service.ts";
+import { BackupDownloads } from "./operations/backups/downloads.ts";
+import { ScheduledBackups } from "./operations/backups/scheduler.ts";
 import { ProblemWatch } from "./operations/diagnostics/watch.ts";
 import { startRestored } from "./operations/backups/restored.ts";
 import { importUploads } from "./imports/uploads.ts";
@@ -253,8 +253,8 @@ function createFiles(core: Core) {
   const copyTo = (file: string, sealing: Sealing | null) =>
     copyInChild(directory, file, sealing, environmentFor(config));
   return {
-    downloads: backupDownloads({ directory, clock, copyTo }),
-    scheduled: scheduledBackups({ ...core, workIn: directory, copyTo }),
+    downloads: new BackupDownloads({ directory, clock, copyTo }),
+    scheduled: new ScheduledBackups({ ...core, workIn: directory, copyTo }),
     uploads: importUploads(directory, clock),
   };
 }
@@ -272,7 +272,7 @@ function createJobs(
     ReturnType<typeof createEngines> & { tls: Tls },
 ) {
   const { config, data, store, events, alerts, notices, setUp, tls } = core;
-  const cleaning = housekeeping({
+  const cleaning = new Housekeeping({
     ...core,
     kept: { results: config.keepResults, hours: config.keepHours, audit: config.keepAudit },
     async readUpTo() {
@@ -389,7 +389,7 @@ function apiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependencies {
     keepResults: config.keepResults,
     keepHours: config.keepHours,
     backups: downloads,
-    runScheduledBackup: scheduled.runNow,
+    runScheduledBackup: () => scheduled.runNow(),
     databaseNodes: data.shared?.databaseNodes ?? (async () => []),
     certificate: () => tls.current && tls.current.cert,
     checkNow: checks.checkNow,

@@ -1,5 +1,6 @@
 /** REST routes of alerts and deliveries. */
 import { pageOf } from "../core/paging.ts";
+import { listAlerts } from "./store.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
 import {
@@ -12,7 +13,6 @@ import {
 } from "./schema.ts";
 import {
   getAlert,
-  listAlerts,
   listDeliveries,
   previewAlert,
   type TestDependencies,

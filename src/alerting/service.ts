@@ -35,8 +35,6 @@ import {
 } from "./store.ts";
 import { loadSnapshot } from "./deciding/snapshot.ts";
 
-export { listAlerts } from "./store.ts";
-
 /** A page of a channel's deliveries, newest first. Throws NOT_FOUND. */
 export async function listDeliveries(scope: Scope, channelId: string, query: PageQuery) {
   await getAlertChannel(scope, channelId);

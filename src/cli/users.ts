@@ -11,12 +11,11 @@ import { Role } from "../core/roles.ts";
 import { invalid, parse } from "../core/validation.ts";
 import type { Data } from "../database/file/data-directory.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
-import { mustBeStrongPassword } from "../accounts/people/store.ts";
+import { listMembers, mustBeStrongPassword } from "../accounts/people/store.ts";
 import { NewPassword, PersonName } from "../accounts/people/schema.ts";
 import {
   addExisting,
   addMember,
-  listMembers,
   onlyPersonOf,
   type PersonSummary,
   resetPassword,

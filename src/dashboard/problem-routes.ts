@@ -2,7 +2,8 @@ import { z } from "zod";
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
 import { Attention, Problems } from "./problem-schema.ts";
-import { attentionOf, listProblems } from "./problem-service.ts";
+import { listProblems } from "./problem-service.ts";
+import { attentionOf } from "./problem-store.ts";
 
 export const problemRoutes = routesUnder("")
   .get(

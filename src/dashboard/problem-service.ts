@@ -4,8 +4,6 @@ import type { Scope } from "../events/scope.ts";
 import type { Problems } from "./problem-schema.ts";
 import { failingChannels, problemsOf } from "./problem-store.ts";
 
-export { attentionOf } from "./problem-store.ts";
-
 /** Alert channels that fail or are stuck, and what is wrong with the appliance, where somebody belongs to the organization who runs it. */
 export async function listProblems(scope: Scope): Promise<Problems> {
   const now = scope.clock();

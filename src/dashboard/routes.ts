@@ -19,15 +19,8 @@ import {
   UsersOfChannel,
   WhereQuery,
 } from "./schema.ts";
-import {
-  channelUses,
-  furtherRows,
-  organizationWith,
-  overviewOf,
-  statesOf,
-  subscriberCounts,
-  usersOfChannel,
-} from "./service.ts";
+import { furtherRows, organizationWith, overviewOf, statesOf, usersOfChannel } from "./service.ts";
+import { channelUses, subscriberCounts } from "./store.ts";
 import { Timeline, TimelineQuery } from "./timeline-schema.ts";
 import { timelineOf } from "./timeline-service.ts";
 

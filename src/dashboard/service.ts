@@ -20,8 +20,6 @@ import type {
 import { usersOf, groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
 import { idsIn, matchesOf } from "./matches-store.ts";
 
-export { channelUses, subscriberCounts } from "./store.ts";
-
 /** Up to so many monitors are sent at once; of more, the first rows and what they add up to. */
 export const mostAtOnce = 2_000;
 const firstRows = 200;

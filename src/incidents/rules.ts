@@ -140,3 +140,7 @@ export function statesWanted(
   const severities = query.severity === undefined ? Severity.options : [query.severity];
   return statuses.flatMap((status) => severities.map((severity) => ({ status, severity })));
 }
+
+/** Placeholders of a template, such as `{{monitors}}`. */
+export const templatePlaceholders = ["monitors", "severity", "date", "time"] as const;
+export type TemplatePlaceholder = (typeof templatePlaceholders)[number];

@@ -1,7 +1,7 @@
 import { soleNode } from "../../src/cluster/leases.ts";
 import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
-import { housekeeping } from "../../src/operations/retention/service.ts";
+import { Housekeeping } from "../../src/operations/retention/service.ts";
 import { quantile } from "./process.ts";
 
 export type Cost = Awaited<ReturnType<typeof costOf>>;
@@ -37,7 +37,7 @@ async function costOf(use: () => Promise<void>) {
 const [dataDir = "", now = ""] = process.argv.slice(2);
 const clock = () => Number(now);
 const data = openDataDirectory(dataDir, { migrations: assets.migrations, clock });
-const keeper = housekeeping({
+const keeper = new Housekeeping({
   leases: soleNode,
   store: data.store,
   clock,

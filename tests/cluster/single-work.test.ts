@@ -4,7 +4,7 @@ import { timestamp } from "../../src/core/time/clock.ts";
 import { readSince } from "../../src/events/log.ts";
 import { openProblems } from "../../src/events/problems.ts";
 import { ProblemWatch } from "../../src/operations/diagnostics/watch.ts";
-import { housekeeping } from "../../src/operations/retention/service.ts";
+import { Housekeeping } from "../../src/operations/retention/service.ts";
 import type { TestAppliance } from "../support/appliance.ts";
 import { type Sharing, sharing } from "../support/sharing.ts";
 import { person } from "../support/visiting.ts";
@@ -48,16 +48,17 @@ describe("one of several nodes does", () => {
     const { both, store, time } = made;
     const swept: string[] = [];
     const minutes: string[] = [];
-    const runs = both.map(({ id, node, appliance }) =>
-      housekeeping({
-        store,
-        clock: () => time.now,
-        leases: node,
-        log: appliance.log,
-        kept: { results: 14, hours: 400, audit: 400 },
-        readUpTo: async () => swept.push(id),
-        eachMinute: async () => void minutes.push(id),
-      }),
+    const runs = both.map(
+      ({ id, node, appliance }) =>
+        new Housekeeping({
+          store,
+          clock: () => time.now,
+          leases: node,
+          log: appliance.log,
+          kept: { results: 14, hours: 400, audit: 400 },
+          readUpTo: async () => swept.push(id),
+          eachMinute: async () => void minutes.push(id),
+        }),
     );
     for (const run of runs) await run.runOnce();
     expect(swept).toEqual([holding(made, "retention")[0]!.id]);

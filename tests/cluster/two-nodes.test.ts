@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { changeMember, listMembers, resetPassword } from "../../src/accounts/people/service.ts";
+import { changeMember, resetPassword } from "../../src/accounts/people/service.ts";
+import { listMembers } from "../../src/accounts/people/store.ts";
 import { deleteOrganization } from "../../src/operations/appliance/service.ts";
 import { listApiKeys, revokeApiKey } from "../../src/accounts/api-keys/service.ts";
 import { timestamp } from "../../src/core/time/clock.ts";

@@ -1,16 +1,11 @@
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
+import { acknowledgeWrongCodes, changePassword, updateProfile } from "./profile.ts";
+import { listMembers } from "./store.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { routesUnder } from "../../http/request-context.ts";
 import { Member, MemberPatch, PasswordChange, Profile, ProfilePatch } from "./schema.ts";
-import {
-  acknowledgeWrongCodes,
-  changeMember,
-  changePassword,
-  listMembers,
-  removeMember,
-  updateProfile,
-} from "./service.ts";
+import { changeMember, removeMember } from "./service.ts";
 
 export const peopleRoutes = routesUnder("/people")
   .get(

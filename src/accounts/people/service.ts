@@ -41,9 +41,6 @@ import {
 import { emailKeyOf, mayManage } from "./rules.ts";
 import type { Member } from "./schema.ts";
 
-export { acknowledgeWrongCodes, changePassword, updateProfile } from "./profile.ts";
-export { listMembers } from "./store.ts";
-
 async function getMembership(scope: Scope, personId: string) {
   const membership = await findMembership(scope, personId);
   if (membership !== null) return membership;

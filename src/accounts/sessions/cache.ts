@@ -43,31 +43,9 @@ export function sessionCache(store: Store, clock: Clock): Sessions {
   async function open(text: string, key: string): Promise<Session | null> {
     const [row] = await store.query<StoredSession>(text, [key]);
     if (row === undefined) return null;
-    const { id, stage, personId, name, email, createdAt } = row;
-    const times = { createdAtMs: Date.parse(createdAt), lastSeenAtMs: lastSeenOf(row) };
-    if (isOver({ stage, ...times }, clock())) return null;
-    return {
-      id,
-      stage,
-      person: {
-        id: personId,
-        name,
-        email,
-        twoFactor: row.twoFactor === 1,
-        timeZone: row.timeZone,
-        administrator: row.administrator === 1,
-        wrongCodes:
-          row.wrongCodeAt === null
-            ? null
-            : {
-                count: row.wrongCodes,
-                since: row.wrongCodeSince ?? row.wrongCodeAt,
-                lastAt: row.wrongCodeAt,
-                lastFrom: row.wrongCodeFrom,
-              },
-      },
-      organizations: await store.query<Membership>(membershipsOf, [personId]),
-    };
+    const times = { createdAtMs: Date.parse(row.createdAt), lastSeenAtMs: lastSeenOf(row) };
+    if (isOver({ stage: row.stage, ...times }, clock())) return null;
+    return toSession(row, await store.query<Membership>(membershipsOf, [row.personId]));
   }
 
   return {
@@ -104,5 +82,24 @@ export function sessionCache(store: Store, clock: Clock): Sessions {
           .where(and(eq(sessions.id, id), isLaterThan(sessions.lastSeenAt, at))),
       );
     },
+  };
+}
+
+function toSession(row: StoredSession, organizations: Membership[]): Session {
+  const { wrongCodes: count, wrongCodeAt: lastAt, wrongCodeFrom: lastFrom } = row;
+  return {
+    id: row.id,
+    stage: row.stage,
+    person: {
+      id: row.personId,
+      name: row.name,
+      email: row.email,
+      twoFactor: row.twoFactor === 1,
+      timeZone: row.timeZone,
+      administrator: row.administrator === 1,
+      wrongCodes:
+        lastAt === null ? null : { count, since: row.wrongCodeSince ?? lastAt, lastAt, lastFrom },
+    },
+    organizations,
   };
 }

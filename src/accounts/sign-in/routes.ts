@@ -2,7 +2,8 @@ import { endpoint } from "../../http/endpoint.ts";
 import { routesUnder } from "../../http/request-context.ts";
 import { Code } from "../two-factor/schema.ts";
 import { FirstRun, Presence, SignInStep, SignIn } from "./schema.ts";
-import { enterCode, presenceOf, setUp, type SetUp, signIn, signOut } from "./service.ts";
+import { enterCode, presenceOf, signIn, signOut } from "./service.ts";
+import { setUp, type SetUp } from "./set-up.ts";
 
 export const signInRoutes = ({ setUp: token }: { setUp: SetUp }) =>
   routesUnder("")

@@ -26,8 +26,6 @@ import {
 } from "../two-factor/service.ts";
 import type { Presence, SignIn, Stage } from "./schema.ts";
 
-export { setUp, type SetUp } from "./set-up.ts";
-
 /** Wrong codes after which the password is required again. */
 const codesPerSignIn = 5;
 

@@ -11,7 +11,7 @@ import {
 } from "../../core/fields.ts";
 import { inBraces } from "../../core/text/words.ts";
 import { IncidentStatus } from "../schema.ts";
-import { templatePlaceholders } from "./rules.ts";
+import { templatePlaceholders } from "../rules.ts";
 
 const readOnly = ["id", "createdAt", "updatedAt"];
 const placeholders = `Placeholders, which the composer fills in: ${inBraces(templatePlaceholders)

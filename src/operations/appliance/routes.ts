@@ -4,7 +4,14 @@ import { endpoint } from "../../http/endpoint.ts";
 import { routesUnder } from "../../http/request-context.ts";
 import { NewOrganization } from "../../accounts/organizations/schema.ts";
 import { OwnMembership } from "../../accounts/people/schema.ts";
-import { Administrator, ApplianceFigures, NewAdministrator, OrganizationEntry } from "./schema.ts";
+import { getAbout } from "./about.ts";
+import {
+  About,
+  Administrator,
+  ApplianceFigures,
+  NewAdministrator,
+  OrganizationEntry,
+} from "./schema.ts";
 import {
   deleteOrganization,
   type FigureDependencies,
@@ -17,9 +24,18 @@ import {
   runningBy,
 } from "./service.ts";
 
-/** What concerns the appliance as a whole: for its administrators alone. */
+/** Routes about the appliance as a whole. All but `/about` are for its administrators. */
 export const applianceRoutes = (dependencies: FigureDependencies) =>
   routesUnder("")
+    .get(
+      ...endpoint("/about", {
+        name: "getAbout",
+        access: "read",
+        summary: "Get the version, how long it has been running, and what the organization has",
+        data: About,
+        handle: ({ scope }) => getAbout(scope),
+      }),
+    )
     .get(
       ...endpoint("/appliance", {
         name: "getApplianceFigures",

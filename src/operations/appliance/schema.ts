@@ -40,3 +40,19 @@ export const ApplianceFigures = z.object({
   cluster: ClusterStatus,
 });
 export type ApplianceFigures = z.infer<typeof ApplianceFigures>;
+
+/** The version of the program, and the record counts of the organization. */
+export const About = z.object({
+  version: z.string(),
+  startedAt: Timestamp,
+  counts: z.object({
+    monitors: z.int(),
+    monitorGroups: z.int(),
+    incidents: z.int(),
+    alertChannels: z.int(),
+    statusPages: z.int(),
+    people: z.int(),
+    apiKeys: z.int(),
+  }),
+});
+export type About = z.infer<typeof About>;

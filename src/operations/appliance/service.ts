@@ -1,5 +1,4 @@
 import type { DatabaseNode } from "../../database/file/data-directory.ts";
-import { bytesOf } from "../about/store.ts";
 import { clusterStatus } from "../../cluster/status.ts";
 import type { Actor } from "../../events/scope.ts";
 import { type Clock, timestamp } from "../../core/time/clock.ts";
@@ -29,6 +28,7 @@ import {
   mustHaveAdministrator,
   organizationEntries,
   setAdministrator,
+  bytesOf,
 } from "./store.ts";
 
 /** Who acts on the appliance as a whole: one of its administrators, or whoever sits at the command line. */

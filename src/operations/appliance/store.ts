@@ -177,3 +177,12 @@ async function sweepTable(
     return true;
   });
 }
+
+/** Size of the whole database, of all organizations. */
+export async function bytesOf(store: Store): Promise<number> {
+  const [row] = await store.query<{ bytes: number }>(
+    "select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()",
+    [],
+  );
+  return row?.bytes ?? 0;
+}

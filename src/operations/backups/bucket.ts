@@ -1,3 +1,4 @@
+/** Client of S3-compatible buckets for scheduled backups. */
 import { type XmlElement, parseXml } from "@rgrove/parse-xml";
 import { AwsV4Signer } from "aws4fetch";
 import { statSync } from "node:fs";
@@ -9,34 +10,104 @@ import type { TargetGuard } from "../../core/security/target-guard.ts";
 import type { Bucket } from "./schedule-schema.ts";
 
 const partBytes = 8 * 1024 * 1024;
-/** An answer to this is short enough to be read whole. */
+/** Page size of a listing whose response is short enough to be read whole. */
 const namesAtOnce = 100;
 
-/** How long one request has, and how often it is made where that may help. */
+/** Timeout and attempts of one request. */
 export type Patience = { timeoutMs: number; attempts: number };
 
-/** Enough for a part at 14 kB a second. */
+/** Enough for a part at 14 kB/s. */
 const usual: Patience = { timeoutMs: 600_000, attempts: 3 };
-/** After the first attempt; four times as long after each more. */
+/** Wait after the first attempt; four times as long after each further one. */
 const waitMs = 200;
 
 type Query = Readonly<Record<string, string>>;
 type Content = string | Uint8Array | null;
+type RequestParameters = [method: string, key: string, query?: Query, body?: Content];
 
 /**
- * A bucket of any service that speaks S3, addressed by path, over connections of our own: Bun's client
- * resolves the name by itself and follows redirects, both around the target guard.
- * https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
+ * Client of an S3-compatible bucket, addressed by path. Bun's own client resolves names and follows redirects around
+ * the target guard. https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
  */
-export function bucketClient(
-  bucket: Bucket,
-  targets: TargetGuard,
-  { timeoutMs, attempts }: Patience = usual,
-) {
-  const { endpoint, region, accessKeyId, secretAccessKey } = bucket;
+export class BucketClient {
+  readonly #bucket: Bucket;
+  readonly #targets: TargetGuard;
+  readonly #patience: Patience;
 
-  async function ask(method: string, key: string, query: Query = {}, body: Content = null) {
-    const url = new URL(`/${bucket.bucket}/${key}`, endpoint);
+  constructor(bucket: Bucket, targets: TargetGuard, patience: Patience = usual) {
+    this.#bucket = bucket;
+    this.#targets = targets;
+    this.#patience = patience;
+  }
+
+  /** Uploads a file and returns its size as the service reports it. */
+  async put(key: string, file: string): Promise<number> {
+    const { size } = statSync(file);
+    if (size > partBytes) await this.#putInParts(key, file, size);
+    else await this.#request("PUT", key, {}, await Bun.file(file).bytes());
+    const { headers } = await this.#request("HEAD", key);
+    const stored = Number(headers.get("content-length"));
+    if (stored !== size) throw new Error(`The bucket holds ${stored} bytes of ${size}.`);
+    return size;
+  }
+
+  async keys(prefix: string): Promise<string[]> {
+    const keys: string[] = [];
+    let page: Query = {};
+    for (;;) {
+      const query = { "list-type": "2", "max-keys": String(namesAtOnce), prefix, ...page };
+      const { body } = await this.#request("GET", "", query);
+      keys.push(...textsOf(body, "Key"));
+      const [token] = textsOf(body, "NextContinuationToken");
+      if (token === undefined) return keys;
+      page = { "continuation-token": token };
+    }
+  }
+
+  async remove(key: string) {
+    await this.#request("DELETE", key);
+  }
+
+  async #putInParts(key: string, file: string, size: number) {
+    const { body } = await this.#request("POST", key, { uploads: "" });
+    const uploadId = textsOf(body, "UploadId")[0] ?? "";
+    try {
+      const tags: string[] = [];
+      for (let at = 0; at < size; at += partBytes) {
+        const part = await Bun.file(file)
+          .slice(at, at + partBytes)
+          .bytes();
+        const query = { partNumber: String(tags.length + 1), uploadId };
+        const { headers } = await this.#request("PUT", key, query, part);
+        tags.push(headers.get("etag") ?? "");
+        release(part);
+      }
+      // A failure can arrive with status 200, because the response starts before the outcome is known.
+      const answer = await this.#request("POST", key, { uploadId }, completionOf(tags));
+      if (textsOf(answer.body, "ETag").length === 0) throw refused(answer);
+    } catch (error) {
+      await this.#requestOnce("DELETE", key, { uploadId }).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** Retries failures that can be temporary. */
+  async #request(...request: RequestParameters): Promise<ShortAnswer> {
+    const { attempts } = this.#patience;
+    for (let attempt = 1; ; attempt++) {
+      const answer = await this.#requestOnce(...request).catch((error: unknown) => {
+        if (attempt === attempts || !(error instanceof TargetFailure) || error.final) throw error;
+        return null;
+      });
+      if (answer !== null && isSuccess(answer)) return answer;
+      if (answer !== null && (attempt === attempts || answer.status < 500)) throw refused(answer);
+      await Bun.sleep(waitMs * 4 ** (attempt - 1));
+    }
+  }
+
+  async #requestOnce(method: string, key: string, query: Query = {}, body: Content = null) {
+    const { bucket, endpoint, region, accessKeyId, secretAccessKey } = this.#bucket;
+    const url = new URL(`/${bucket}/${key}`, endpoint);
     url.search = new URLSearchParams(query).toString();
     const signer = new AwsV4Signer({
       method,
@@ -49,83 +120,25 @@ export function bucketClient(
     });
     const { headers } = await signer.sign();
     const request = { url, method, headers: Object.fromEntries(headers), body, verifyTls: true };
-    const cancelled = new AbortController().signal;
-    return exchange(request, { targets, timeoutMs, cancelled });
+    return exchange(request, {
+      targets: this.#targets,
+      timeoutMs: this.#patience.timeoutMs,
+      cancelled: new AbortController().signal,
+    });
   }
+}
 
-  /** Tries again what may come right by itself. */
-  async function mustSucceed(...asked: Parameters<typeof ask>): Promise<ShortAnswer> {
-    for (let attempt = 1; ; attempt++) {
-      const answer = await ask(...asked).catch((error: unknown) => {
-        if (attempt === attempts || !(error instanceof TargetFailure) || error.final) throw error;
-        return null;
-      });
-      if (answer !== null && isSuccess(answer)) return answer;
-      if (answer !== null && (attempt === attempts || answer.status < 500)) throw refused(answer);
-      await Bun.sleep(waitMs * 4 ** (attempt - 1));
-    }
-  }
-
-  async function putInParts(key: string, file: string, size: number) {
-    const { body } = await mustSucceed("POST", key, { uploads: "" });
-    const uploadId = textsOf(body, "UploadId")[0] ?? "";
-    try {
-      const tags: string[] = [];
-      for (let at = 0; at < size; at += partBytes) {
-        const part = await Bun.file(file)
-          .slice(at, at + partBytes)
-          .bytes();
-        const query = { partNumber: String(tags.length + 1), uploadId };
-        const { headers } = await mustSucceed("PUT", key, query, part);
-        tags.push(headers.get("etag") ?? "");
-        release(part);
-      }
-      const parts = tags.map(
-        (tag, index) =>
-          `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</ETag></Part>`,
-      );
-      const whole = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
-      // A failure may come with 200, since the answer begins before it is known.
-      const answer = await mustSucceed("POST", key, { uploadId }, whole);
-      if (textsOf(answer.body, "ETag").length === 0) throw refused(answer);
-    } catch (error) {
-      await ask("DELETE", key, { uploadId }).catch(() => {});
-      throw error;
-    }
-  }
-
-  return {
-    /** Writes a file under this key and returns its bytes, as the service counts them. */
-    async put(key: string, file: string): Promise<number> {
-      const { size } = statSync(file);
-      if (size > partBytes) await putInParts(key, file, size);
-      else await mustSucceed("PUT", key, {}, await Bun.file(file).bytes());
-      const { headers } = await mustSucceed("HEAD", key);
-      const stored = Number(headers.get("content-length"));
-      if (stored !== size) throw new Error(`The bucket holds ${stored} bytes of ${size}.`);
-      return size;
-    },
-    async keys(prefix: string): Promise<string[]> {
-      const keys: string[] = [];
-      let more: Query = {};
-      for (;;) {
-        const query = { "list-type": "2", "max-keys": String(namesAtOnce), prefix, ...more };
-        const { body } = await mustSucceed("GET", "", query);
-        keys.push(...textsOf(body, "Key"));
-        const [token] = textsOf(body, "NextContinuationToken");
-        if (token === undefined) return keys;
-        more = { "continuation-token": token };
-      }
-    },
-    async remove(key: string) {
-      await mustSucceed("DELETE", key);
-    },
-  };
+function completionOf(tags: readonly string[]): string {
+  const parts = tags.map(
+    (tag, index) =>
+      `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</ETag></Part>`,
+  );
+  return `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
 }
 
 const isSuccess = ({ status }: ShortAnswer) => status >= 200 && status < 300;
 
-/** Of the service's own words the code alone, which is one of a list. */
+/** Reports only the error code of the service: its message can contain anything. */
 function refused({ status, body }: ShortAnswer): TargetFailure {
   const [code = ""] = /^\s*</.test(body) ? textsOf(body, "Code") : [];
   const isCode = /^[A-Za-z]{1,60}$/.test(code);
@@ -135,7 +148,7 @@ function refused({ status, body }: ShortAnswer): TargetFailure {
   );
 }
 
-/** The texts of all elements of this name; none where it is no XML. */
+/** Texts of all elements with this name; none if the text is not XML. */
 function textsOf(xml: string, name: string): string[] {
   const inside = (element: XmlElement): string[] =>
     element.children.flatMap((child) => {

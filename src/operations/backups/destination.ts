@@ -4,7 +4,7 @@ import { newId } from "../../core/ids.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import { copyPrefix } from "../../database/backup/backup-file.ts";
 import type { Copying } from "../../database/backup/copy.ts";
-import { bucketClient, type Patience } from "./bucket.ts";
+import { BucketClient, type Patience } from "./bucket.ts";
 import { isPart } from "./rules.ts";
 import type { BackupPlan, Bucket } from "./schedule-schema.ts";
 
@@ -48,7 +48,7 @@ function folderAt(folder: string, { copyTo }: Means): Destination {
 
 function inBucket(s3: Bucket, { workIn, targets, clock, copyTo, patience }: Means): Destination {
   const { prefix } = s3;
-  const bucket = bucketClient(s3, targets, patience);
+  const bucket = new BucketClient(s3, targets, patience);
   return {
     async put(name) {
       const file = join(workIn, `${copyPrefix}${newId(clock())}`);

@@ -1,3 +1,4 @@
+/** Copies of the database that administrators download once. */
 import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,8 +9,8 @@ import { copyPrefix } from "../../database/backup/backup-file.ts";
 import type { Copying, Sealing } from "../../database/backup/copy.ts";
 import { fileNameOf } from "./rules.ts";
 
-/** So long a copy waits to be taken. */
-const keptMs = 10 * 60_000;
+/** Time until an unused copy expires. */
+const validMs = 10 * 60_000;
 const chunkBytes = 256 * 1024;
 
 /** Copies of the whole database, each for the administrator who requested it, until it is downloaded. */
@@ -27,94 +28,102 @@ export type Backups = {
 type Backup = { id: string; fileName: string; bytes: number; expiresAt: string };
 
 type Dependencies = {
-  /** Where copies lie until they are taken. */
+  /** Folder of the copies. */
   directory: string;
   clock: Clock;
   copyTo: (file: string, sealing: Sealing | null) => Copying;
 };
 
-/** Makes copies, one at a time, and keeps none longer than it is needed. */
-export function backupDownloads({
-  directory,
-  clock,
-  copyTo,
-}: Dependencies): Backups & { end(): void } {
-  const waiting = new Map<string, { backup: Backup; personId: string; expiry: Timer }>();
-  let running: Copying | null = null;
-  const fileOf = (id: string) => join(directory, `${copyPrefix}${id}`);
+/** Makes one copy at a time, and removes it after the download or ten minutes. */
+export class BackupDownloads implements Backups {
+  readonly #dependencies: Dependencies;
+  readonly #waiting = new Map<string, { backup: Backup; personId: string; expiry: Timer }>();
+  #running: Copying | null = null;
 
-  /** What a crash has left behind goes, too. */
-  function removeAll() {
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    this.#removeAll();
+  }
+
+  async make(personId: string, sealing: Sealing | null): Promise<Backup> {
+    if (this.#running !== null)
+      throw new AppError(
+        "CONFLICT",
+        "Another backup is in progress. Try again when it is finished.",
+      );
+    const { clock } = this.#dependencies;
+    const now = clock();
+    const id = newId(now);
+    const file = this.#fileOf(id);
+    await this.#copy(file, sealing);
+    const backup = {
+      id,
+      fileName: fileNameOf(now, sealing !== null),
+      bytes: statSync(file).size,
+      expiresAt: timestamp(clock() + validMs),
+    };
+    const expiry = setTimeout(() => {
+      this.#waiting.delete(id);
+      rmSync(file, { force: true });
+    }, validMs);
+    expiry.unref();
+    this.#waiting.set(id, { backup, personId, expiry });
+    return backup;
+  }
+
+  take(personId: string, id: string, mayContinue: () => Promise<boolean>) {
+    const found = this.#waiting.get(id);
+    if (found === undefined || found.personId !== personId) return null;
+    this.#forget(id);
+    const file = this.#fileOf(id);
+    const remove = () => rmSync(file, { force: true });
+    return { backup: found.backup, bytes: readOnce(file, mayContinue, remove) };
+  }
+
+  end() {
+    this.#running?.cancel();
+    for (const id of this.#waiting.keys()) this.#forget(id);
+    this.#removeAll();
+  }
+
+  #fileOf(id: string) {
+    return join(this.#dependencies.directory, `${copyPrefix}${id}`);
+  }
+
+  async #copy(file: string, sealing: Sealing | null) {
+    this.#running = this.#dependencies.copyTo(file, sealing);
+    try {
+      await this.#running.done;
+      chmodSync(file, 0o600);
+    } catch (error) {
+      rmSync(file, { force: true });
+      throw new AppError(
+        "UNAVAILABLE",
+        "The backup could not be written; see the log. Is there space on the disk?",
+        { headers: { "Retry-After": "60" }, cause: error },
+      );
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  /** Also removes the copies that a crash left. */
+  #removeAll() {
+    const { directory } = this.#dependencies;
     for (const name of readdirSync(directory))
       if (name.startsWith(copyPrefix)) rmSync(join(directory, name), { force: true });
   }
 
-  function forget(id: string) {
-    clearTimeout(waiting.get(id)?.expiry);
-    waiting.delete(id);
+  #forget(id: string) {
+    clearTimeout(this.#waiting.get(id)?.expiry);
+    this.#waiting.delete(id);
   }
-
-  removeAll();
-  return {
-    async make(personId, sealing) {
-      if (running !== null)
-        throw new AppError(
-          "CONFLICT",
-          "Another backup is in progress. Try again when it is finished.",
-        );
-      const now = clock();
-      const id = newId(now);
-      const file = fileOf(id);
-      running = copyTo(file, sealing);
-      try {
-        await running.done;
-        chmodSync(file, 0o600);
-      } catch (error) {
-        rmSync(file, { force: true });
-        throw new AppError(
-          "UNAVAILABLE",
-          "The backup could not be written; see the log. Is there space on the disk?",
-          { headers: { "Retry-After": "60" }, cause: error },
-        );
-      } finally {
-        running = null;
-      }
-      const backup = {
-        id,
-        fileName: fileNameOf(now, sealing !== null),
-        bytes: statSync(file).size,
-        expiresAt: timestamp(clock() + keptMs),
-      };
-      const expiry = setTimeout(() => {
-        waiting.delete(id);
-        rmSync(file, { force: true });
-      }, keptMs);
-      expiry.unref();
-      waiting.set(id, { backup, personId, expiry });
-      return backup;
-    },
-    take(personId, id, mayGoOn) {
-      const found = waiting.get(id);
-      if (found === undefined || found.personId !== personId) return null;
-      forget(id);
-      const file = fileOf(id);
-      return {
-        backup: found.backup,
-        bytes: readOnce(file, mayGoOn, () => rmSync(file, { force: true })),
-      };
-    },
-    end() {
-      running?.cancel();
-      for (const id of waiting.keys()) forget(id);
-      removeAll();
-    },
-  };
 }
 
-/** The bytes of a file as fast as they are read, for as long as `mayGoOn`; `over` comes when all were, or nobody wants or may have more. */
+/** Streams a file for as long as `mayContinue`; calls `over` at the end, after a cancellation or a rejection. */
 function readOnce(
   file: string,
-  mayGoOn: () => Promise<boolean>,
+  mayContinue: () => Promise<boolean>,
   over: () => void,
 ): ReadableStream<Uint8Array> {
   let handle: FileHandle;
@@ -127,7 +136,7 @@ function readOnce(
       handle = await open(file);
     },
     async pull(controller) {
-      if (!(await mayGoOn())) {
+      if (!(await mayContinue())) {
         await end();
         return controller.error(new Error("You may no longer download this."));
       }

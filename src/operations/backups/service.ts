@@ -1,4 +1,4 @@
-import { bytesOf } from "../about/store.ts";
+import { bytesOf } from "../appliance/store.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Backups } from "./downloads.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";

@@ -18,7 +18,7 @@ import { bytesInWords, durationInWords } from "../../core/text/words.ts";
 import { freeBytesOf } from "../../database/file/data-files.ts";
 import { isEncrypted } from "../../database/backup/encrypted-file.ts";
 import type { Store } from "../../database/store.ts";
-import { bytesOf } from "../about/store.ts";
+import { bytesOf } from "../appliance/store.ts";
 import { destinationOf } from "../backups/destination.ts";
 import { nextMoment, timeIn } from "../backups/rules.ts";
 import { planOf } from "../backups/schedule-service.ts";

@@ -1,3 +1,4 @@
+/** Removes old rows: short-lived ones each minute, logs and results once a day. */
 import { sweepApiKeys } from "../../accounts/api-keys/service.ts";
 import { sweepInvitations } from "../../accounts/invitations/service.ts";
 import { sweepSessions } from "../../accounts/sessions/store.ts";
@@ -7,7 +8,7 @@ import { sweepNodes } from "../../cluster/store.ts";
 import { type Clock, timestamp } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { type Collector, family } from "../../core/metrics.ts";
-import { setValue, sweepingOf, valueOf } from "../../database/backup/portions.ts";
+import { setValue, type Sweeping, sweepingOf, valueOf } from "../../database/backup/portions.ts";
 import type { Store } from "../../database/store.ts";
 import { sweepEvents } from "../../events/retention.ts";
 import { sweepResponses } from "../../http/idempotency.ts";
@@ -21,7 +22,7 @@ import { readMemory, rememberClock } from "./store.ts";
 
 const tickMs = 60_000;
 
-/** Days that what grows with time is kept. */
+/** Retention in days. */
 type KeptDays = { results: number; hours: number; audit: number };
 
 type Dependencies = {
@@ -30,128 +31,136 @@ type Dependencies = {
   leases: Leases;
   log: Log;
   kept: KeptDays;
-  /** Writes down how far those who follow the events have come; returns how far the others have. */
+  /** Stores the positions of the event subscribers, and returns the lowest of the others. */
   readUpTo: () => Promise<number>;
-  /** What every node does each minute. */
+  /** Work of every node, each minute. */
   eachMinute?: () => Promise<void>;
 };
 
-type Housekeeping = Collector & {
-  start(): void;
-  /** Ends between two portions; the next run goes on. */
-  stop(): Promise<void>;
-  /** What one minute brings: for tests, instead of `start`. */
-  runOnce(): Promise<void>;
-};
+type Run = "minute" | "day";
 
-/**
- * Removes what is no longer kept: what lives for days each minute, logs and results once a day, in
- * portions between which everything else goes on.
- */
-export function housekeeping({
-  store: whole,
-  clock,
-  leases,
-  log,
-  kept,
-  readUpTo,
-  eachMinute = async () => {},
-}: Dependencies): Housekeeping {
-  let isOver = false;
-  let running: Promise<void> | null = null;
-  let timer: ReturnType<typeof setInterval> | null = null;
+export class Housekeeping implements Collector {
+  readonly #dependencies: Dependencies;
+  #isStopped = false;
+  #running: Promise<void> | null = null;
+  #timer: ReturnType<typeof setInterval> | null = null;
+  /** End of the last run of a minute, in Unix milliseconds. */
+  #lastEndedAt: number | null = null;
+  /** Duration of the last run of each kind, in seconds. */
+  readonly #durations = new Map<Run, number>();
+  #failures = 0;
 
-  /** When the last run of a minute ended, and how long each took. */
-  let lastEndedAt: number | null = null;
-  const took = new Map<"minute" | "day", number>();
-  let failures = 0;
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
 
-  async function run() {
+  start() {
+    this.#timer = setInterval(
+      () =>
+        this.runOnce().catch((error) => {
+          this.#failures++;
+          this.#dependencies.log.warn("housekeeping failed", { cause: String(error) });
+        }),
+      tickMs,
+    );
+  }
+
+  /** Stops between two portions; the next run continues. */
+  async stop() {
+    this.#isStopped = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#running?.catch(() => {});
+  }
+
+  /** The work of one minute: for tests, instead of `start`. */
+  runOnce() {
+    return (this.#running ??= this.#run().finally(() => (this.#running = null)));
+  }
+
+  async metrics() {
+    const lastDay = await valueOf(this.#dependencies.store, "done");
+    const at = { minute: this.#lastEndedAt, day: lastDay };
+    return [
+      family(
+        "signalbox_housekeeping_last_success_timestamp_seconds",
+        "gauge",
+        "Unix time of the last successful housekeeping, by run: each minute or once a day.",
+        Object.entries(at).flatMap(([run, time]) =>
+          time === null ? [] : [{ labels: { run }, value: time / 1_000 }],
+        ),
+      ),
+      family(
+        "signalbox_housekeeping_last_duration_seconds",
+        "gauge",
+        "Duration of the last housekeeping, by run, including the time for other work.",
+        [...this.#durations].map(([run, value]) => ({ labels: { run }, value })),
+      ),
+      family(
+        "signalbox_housekeeping_failures_total",
+        "counter",
+        "Failed runs of housekeeping.",
+        this.#failures,
+      ),
+    ];
+  }
+
+  async #run() {
+    const { leases, clock, eachMinute } = this.#dependencies;
     const startedAt = performance.now();
-    const end = (run: "minute" | "day") => {
-      lastEndedAt = clock();
-      took.set(run, (performance.now() - startedAt) / 1_000);
-    };
-    await eachMinute();
+    await eachMinute?.();
     const lease = leases.named("retention");
     if (lease === null) return;
-    const store = underLease(whole, lease);
+    const store = underLease(this.#dependencies.store, lease);
     const memory = await readMemory(store, clock());
-    const state = clockAfter(memory.clock, clock());
+    const now = await this.#believedTime(store, memory);
+    const isOver = () => this.#isStopped || leases.named("retention") !== lease;
+    const sweeping = sweepingOf(store, now, isOver);
+    await sweepShortLived(sweeping);
+    const run: Run = isDue(memory.lastNow, now) ? "day" : "minute";
+    if (run === "day") {
+      await this.#sweepDaily(sweeping);
+      if (sweeping.isOver()) return;
+      await store.atomic([setValue("done", now)]);
+    }
+    this.#lastEndedAt = clock();
+    this.#durations.set(run, (performance.now() - startedAt) / 1_000);
+  }
+
+  /** Stores the clock and returns the time to judge age by. A jump ahead removes nothing for three days. */
+  async #believedTime(store: Store, { clock: before }: Awaited<ReturnType<typeof readMemory>>) {
+    const { clock, log } = this.#dependencies;
+    const state = clockAfter(before, clock());
     await store.atomic(rememberClock(state));
-    const { believed: now, doubtedSince } = state;
-    if (doubtedSince !== null && memory.clock.doubtedSince !== doubtedSince)
+    const { believed, doubtedSince } = state;
+    if (doubtedSince !== null && before.doubtedSince !== doubtedSince)
       log.warn(
         "the clock jumped ahead, or nothing ran for days: nothing is removed for its age for three days",
         {
-          from: timestamp(now),
+          from: timestamp(believed),
           to: timestamp(doubtedSince),
           until: timestamp(doubtedSince + doubtMs),
         },
       );
-    const sweeping = sweepingOf(store, now, () => isOver || leases.named("retention") !== lease);
-    await sweepSessions(sweeping);
-    await sweepInvitations(sweeping);
-    await sweepResponses(sweeping);
-    await sweepSubscribers(sweeping);
-    await sweepOrganizations(sweeping);
-    await sweepImports(sweeping);
-    await sweepRemovedMonitors(sweeping);
-    if (!isDue(memory.lastNow, now)) return end("minute");
+    return believed;
+  }
+
+  async #sweepDaily(sweeping: Sweeping) {
+    const { kept, readUpTo } = this.#dependencies;
     await sweepNodes(sweeping);
     await sweepAlerts(sweeping);
     await sweepEvents(sweeping, { hourDays: kept.hours, readUpTo: await readUpTo() });
     await sweepAuditLog(sweeping, kept.audit);
     await sweepApiKeys(sweeping, kept.audit);
     await sweepResults(sweeping, { heartbeatDays: kept.results, hourDays: kept.hours });
-    if (sweeping.isOver()) return;
-    await store.atomic([setValue("done", now)]);
-    end("day");
   }
+}
 
-  const runOnce = () => (running ??= run().finally(() => (running = null)));
-  return {
-    start() {
-      timer = setInterval(
-        () =>
-          runOnce().catch((error) => {
-            failures++;
-            log.warn("housekeeping failed", { cause: String(error) });
-          }),
-        tickMs,
-      );
-    },
-    async stop() {
-      isOver = true;
-      if (timer !== null) clearInterval(timer);
-      await running?.catch(() => {});
-    },
-    runOnce,
-    async metrics() {
-      const lastDay = await valueOf(whole, "done");
-      const at = { minute: lastEndedAt, day: lastDay };
-      return [
-        family(
-          "signalbox_housekeeping_last_success_timestamp_seconds",
-          "gauge",
-          "Unix time of the last successful housekeeping, by run: each minute or once a day.",
-          Object.entries(at).flatMap(([run, time]) =>
-            time === null ? [] : [{ labels: { run }, value: time / 1_000 }],
-          ),
-        ),
-        family(
-          "signalbox_housekeeping_last_duration_seconds",
-          "gauge",
-          "Duration of the last housekeeping, by run, including the time for other work.",
-          [...took].map(([run, value]) => ({ labels: { run }, value })),
-        ),
-        family(
-          "signalbox_housekeeping_failures_total",
-          "counter",
-          "Failed runs of housekeeping.",
-          failures,
-        ),
-      ];
-    },
-  };
+async function sweepShortLived(sweeping: Sweeping) {
+  await sweepSessions(sweeping);
+  await sweepInvitations(sweeping);
+  await sweepResponses(sweeping);
+  await sweepSubscribers(sweeping);
+  await sweepOrganizations(sweeping);
+  await sweepImports(sweeping);
+  await sweepRemovedMonitors(sweeping);
 }

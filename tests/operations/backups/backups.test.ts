@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { backupDownloads } from "../../../src/operations/backups/downloads.ts";
+import { BackupDownloads } from "../../../src/operations/backups/downloads.ts";
 import type { Backups } from "../../../src/operations/backups/downloads.ts";
 import { type Client, testAppliance, unknownId } from "../../support/appliance.ts";
 import { scratch } from "../../support/scratch.ts";
@@ -24,7 +24,7 @@ async function appliance() {
   let failing = false;
   let held = Promise.resolve();
   const open = () =>
-    backupDownloads({
+    new BackupDownloads({
       directory: folder,
       clock: () => made.time.now,
       copyTo: (file, sealing) => {

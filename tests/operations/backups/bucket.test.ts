@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { targetGuard } from "../../../src/core/security/target-guard.ts";
-import { bucketClient } from "../../../src/operations/backups/bucket.ts";
+import { BucketClient } from "../../../src/operations/backups/bucket.ts";
 import { bucketService, testWith } from "../../support/real-targets.ts";
 import { scratch } from "../../support/scratch.ts";
 import { answer, redirect, target } from "../../support/target.ts";
@@ -35,7 +35,7 @@ testWith(
   "a file of several parts arrives as it is, and many are listed",
   async () => {
     await using service = await bucketService("backups");
-    const bucket = bucketClient(bucketAt(service.endpoint), targets);
+    const bucket = new BucketClient(bucketAt(service.endpoint), targets);
     const { file, content } = await fileOf(17 * megabyte);
     expect(await bucket.put("box/large.db", file)).toBe(content.length);
     expect(content.equals(await service.client.file("box/large.db").bytes())).toBe(true);
@@ -54,7 +54,7 @@ testWith(
 test("each request is signed, its content as well", async () => {
   await using service = await target(answer(200, "<ListBucketResult/>"));
   const { file, content } = await fileOf(100);
-  const bucket = bucketClient(bucketAt(service.at("")), targets);
+  const bucket = new BucketClient(bucketAt(service.at("")), targets);
   await bucket.keys("box/");
   await bucket.put("box/a", file).catch(() => {});
   const [listing, putting] = service.asked;
@@ -101,7 +101,7 @@ describe("a service", () => {
     await using elsewhere = await target(list);
     await using service = await target(redirect(elsewhere.at("/backups/"), 307));
     const { file } = await fileOf(10);
-    const bucket = bucketClient(bucketAt(service.at("")), targets);
+    const bucket = new BucketClient(bucketAt(service.at("")), targets);
     const reason =
       "The service answered HTTP 307 (Temporary Redirect); name the final address instead.";
     for (const asked of [
@@ -118,12 +118,12 @@ describe("a service", () => {
     await using service = await target((response) =>
       (++count === 1 ? answer(503, "<Error><Code>SlowDown</Code></Error>") : list)(response),
     );
-    const bucket = bucketClient(bucketAt(service.at("")), targets);
+    const bucket = new BucketClient(bucketAt(service.at("")), targets);
     expect(await bucket.keys("")).toEqual(["a"]);
     await using refusing = await target(
       answer(403, "<Error><Code>AccessDenied</Code><Message>CANARY</Message></Error>"),
     );
-    const refused = bucketClient(bucketAt(refusing.at("")), targets).keys("");
+    const refused = new BucketClient(bucketAt(refusing.at("")), targets).keys("");
     expect(await refused.catch(({ message }: Error) => message)).toBe(
       "The service answered HTTP 403 (Forbidden): AccessDenied.",
     );
@@ -149,7 +149,7 @@ describe("a service", () => {
           return new Response("<Error><Code>InternalError</Code></Error>");
         },
       });
-      const put = bucketClient(bucketAt(service.url.origin), targets).put("a", file);
+      const put = new BucketClient(bucketAt(service.url.origin), targets).put("a", file);
       expect(await put.catch(({ message }: Error) => message)).toMatch(
         fails === "part" ? /HTTP 400/ : /HTTP 200 \(OK\): InternalError/,
       );

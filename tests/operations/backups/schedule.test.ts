@@ -9,7 +9,7 @@ import { openDataDirectory } from "../../../src/database/file/data-directory.ts"
 import { restore } from "../../../src/database/backup/restore.ts";
 import type { EventType } from "../../../src/events/catalogue.ts";
 import { readSince } from "../../../src/events/log.ts";
-import { scheduledBackups } from "../../../src/operations/backups/scheduler.ts";
+import { ScheduledBackups } from "../../../src/operations/backups/scheduler.ts";
 import { type Client, dump, testAppliance } from "../../support/appliance.ts";
 import { bucketService, testWith } from "../../support/real-targets.ts";
 import { scratch } from "../../support/scratch.ts";
@@ -34,7 +34,7 @@ async function scheduled(denied: string[] = []) {
   const workIn = newDirectory();
   let broken: string | null = null;
   const { store, vault, log, leases } = made.appliance;
-  const backups = scheduledBackups({
+  const backups = new ScheduledBackups({
     store,
     vault,
     clock,

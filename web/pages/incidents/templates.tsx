@@ -5,7 +5,7 @@ import { useMemo } from "react";
 import { filledWith, capitalized } from "../../../src/core/text/words.ts";
 import { formatIn, minuteFormat } from "../../../src/core/time/times.ts";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
-import type { TemplatePlaceholder } from "../../../src/incidents/templates/rules.ts";
+import type { TemplatePlaceholder } from "../../../src/incidents/rules.ts";
 import type { IncidentTemplate } from "../../../src/incidents/templates/schema.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { useZone } from "../../components/display/time.tsx";

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { inBraces, capitalized } from "../../../../src/core/text/words.ts";
 import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";
-import { templatePlaceholders } from "../../../../src/incidents/templates/rules.ts";
+import { templatePlaceholders } from "../../../../src/incidents/rules.ts";
 import type { IncidentTemplate } from "../../../../src/incidents/templates/schema.ts";
 import { dataOf, ifMatch, onceUnder, v1 } from "../../../data/client.ts";
 import { listKey } from "../../../data/keys.ts";
