@@ -206,13 +206,13 @@ export const requestBounds = {
 /** Configurations, sent as one body. */
 export const configurationBounds = {
   body: { value: 8 * MiB, unit: "bytes", per: "request", beyond: "More is rejected: 413." },
-  sections: { value: 100, unit: "entries", per: "body", beyond: invalid },
-  list: { value: 50_000, unit: "entries", per: "section", beyond: invalid },
+  lists: { value: 100, unit: "entries", per: "body", beyond: invalid },
+  listEntries: { value: 50_000, unit: "entries", per: "list", beyond: invalid },
   entryValues: {
     value: 20_000,
     unit: "entries",
-    per: "entry of a section",
-    beyond: "Counted before they are parsed. More is rejected: 422.",
+    per: "entry of a list",
+    beyond: "They are counted before they are parsed. More is rejected: 422.",
   },
   string: {
     value: 128 * KiB,

@@ -7,15 +7,16 @@ export function boundSections(): string {
     .map(([heading, section]) => {
       const isOption = section === organizationBounds;
       const lines = Object.entries<Bound>(section).map(([name, bound]) => {
-        const label = isOption ? `\`${name}\`` : `**${inWords(name)}**`;
-        return `- ${label}: ${amountIn(bound)} per ${bound.per}. ${bound.beyond}`;
+        const words = isOption ? "" : inWords(name).replace(/ ?per .*/i, "");
+        const label = isOption ? `\`${name}\`: ` : words && `**${words}**: `;
+        return `- ${label}${amountIn(bound)} per ${bound.per}. ${bound.beyond}`;
       });
       return `## ${heading}\n\n${lines.join("\n")}`;
     })
     .join("\n\n");
 }
 
-/** `bodiesInFlight` as “Bodies arriving”. */
+/** `bodiesInFlight` as “Bodies in flight”. */
 function inWords(name: string): string {
   const words = name
     .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

@@ -16,8 +16,8 @@ const searchedCharacters = 256 * 1024;
 
 const maxNesting = requestBounds.nesting.value;
 const maxList = requestBounds.listInBody.value;
-const maxSections = configurationBounds.sections.value;
-const maxMembers = configurationBounds.list.value;
+const maxLists = configurationBounds.lists.value;
+const maxMembers = configurationBounds.listEntries.value;
 const maxEntryValues = configurationBounds.entryValues.value;
 const maxString = configurationBounds.string.value;
 const maxValues = configurationBounds.values.value;
@@ -75,7 +75,7 @@ class LongJson {
       const name = this.#name(path);
       const at = [...path, name];
       if (names.has(name)) throw invalid(placeOf(at), once);
-      const most = path.length === 0 ? maxSections : maxMembers;
+      const most = path.length === 0 ? maxLists : maxMembers;
       if (names.size === most) throw invalid(placeOf(path), atMost(most, "entries"));
       names.add(name);
       this.#skipSpace();
