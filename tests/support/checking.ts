@@ -1,3 +1,4 @@
+import type { CheckResult } from "../../src/monitoring/checks/check.ts";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Log } from "../../src/core/log.ts";
@@ -6,7 +7,7 @@ import type { CheckMemory } from "../../src/monitoring/checks/protocols/byte-bud
 import type { CheckContext } from "../../src/monitoring/checks/check.ts";
 import { TroubleWatch } from "../../src/monitoring/checks/engine/own-trouble.ts";
 import type { CheckTarget } from "../../src/monitoring/checks/check.ts";
-import { type Outcome, runCheck } from "../../src/monitoring/checks/engine/run-check.ts";
+import { runCheck } from "../../src/monitoring/checks/engine/run-check.ts";
 import { accessTokens, type AccessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import { uncounted } from "../../src/core/outgoing/memory.ts";
 import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
@@ -41,7 +42,7 @@ export async function check(
   type: CheckTarget["type"],
   fields: object,
   circumstances: Circumstances = {},
-): Promise<Outcome> {
+): Promise<CheckResult> {
   const settings = NewMonitor.parse({ type, name: "Target", ...fields });
   return (await loggedCheck(type, settings, circumstances)).outcome;
 }
@@ -67,7 +68,7 @@ export async function loggedCheck(
     authorities = null,
     organizationId = "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10",
   }: Circumstances = {},
-): Promise<{ outcome: Outcome; logged: string[] }> {
+): Promise<{ outcome: CheckResult; logged: string[] }> {
   const logged: string[] = [];
   let browsing: Promise<unknown> = Promise.resolve();
   const write = (message: string, fields?: object) =>

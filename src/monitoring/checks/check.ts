@@ -5,9 +5,9 @@ import { minuteInUtc } from "../../core/time/clock.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import { dayMs } from "../uptime/rules.ts";
 
-/** What one check found out about its target. */
-export type Finding<D extends FoundDetails = Details> = {
-  status: "up" | "degraded" | "down";
+/** The result of one check; `unknown` if trouble of our own prevented a judgement. */
+export type CheckResult<D extends FoundDetails = Details> = {
+  status: "up" | "degraded" | "down" | "unknown";
   /** One sentence for people; nothing that the target said, and nothing secret. */
   message: string;
   /** The same with what was received, or what a watched job reported in its own words: for the organization, not for its status page. */
@@ -18,8 +18,10 @@ export type Finding<D extends FoundDetails = Details> = {
   certificateExpiresAt?: string;
   /** What the type declares beside that; what is too long or repeats a secret is taken out of it later. */
   details?: D;
-  /** Whether retries are pointless: it is down at once. */
+  /** Whether the monitor is down at once, without retries. */
   final?: boolean;
+  /** JPEG of the page when the check failed. */
+  screenshot?: Uint8Array;
 };
 
 /** The organization of a check on demand, and the person or API key that requested it. */
@@ -71,7 +73,7 @@ export type CheckContext = OutgoingContext & {
 export type CheckKind<T extends MonitorType> = (
   settings: MonitorSettings<T>,
   context: CheckContext,
-) => Promise<Finding<DetailsOf<T>>>;
+) => Promise<CheckResult<DetailsOf<T>>>;
 
 /** Milliseconds since `startedAt` of performance.now(), whole. */
 export function since(startedAt: number): number {

@@ -1,3 +1,4 @@
+import type { CheckResult } from "./check.ts";
 import type { Scope } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
 import { invalid } from "../../core/validation.ts";
@@ -5,7 +6,6 @@ import type { NewMonitor } from "../monitors/schema.ts";
 import { getMonitor, mustBeCheckable } from "../monitors/service.ts";
 import type { Heartbeat } from "../uptime/schema.ts";
 import { heartbeatsOf } from "../uptime/service.ts";
-import type { Outcome } from "./engine/run-check.ts";
 import type { TestCheck } from "./schema.ts";
 import type { CheckCaller, CheckTarget } from "./check.ts";
 
@@ -13,7 +13,7 @@ export type CheckOnDemand = {
   /** Checks a monitor outside its schedule; resolves when the result is stored, with false for a paused monitor. */
   checkNow: (caller: CheckCaller, monitorId: string) => Promise<boolean>;
   /** Makes one check of an unsaved monitor and stores nothing. */
-  tryCheck: (caller: CheckCaller, monitor: CheckTarget) => Promise<Outcome>;
+  tryCheck: (caller: CheckCaller, monitor: CheckTarget) => Promise<CheckResult>;
 };
 
 /** Checks a monitor at once and returns its heartbeat. Throws NOT_FOUND, RATE_LIMITED, CONFLICT for a paused or push monitor. */

@@ -1,4 +1,5 @@
 /** Runs the due checks of all monitors of this node, derives monitor states, and records both. */
+import type { CheckResult } from "../check.ts";
 import type { Leases } from "../../../cluster/leases.ts";
 import type { Clock } from "../../../core/time/clock.ts";
 import { AppError } from "../../../core/errors.ts";
@@ -23,7 +24,7 @@ import type { Machine } from "./own-machine.ts";
 import { tickMs, TroubleWatch } from "./own-trouble.ts";
 import { ResultWriter } from "./record.ts";
 import { createCheckRequests, type PushReport } from "./requests.ts";
-import { inverse, type Outcome, slowed, unknownResult } from "./run-check.ts";
+import { inverse, slowed, unknownResult } from "./run-check.ts";
 import { type Limits, Scheduler } from "./scheduler.ts";
 import {
   findChecked,
@@ -280,7 +281,7 @@ export class CheckEngine {
     this.arm();
   }
 
-  private async outcomeOf(monitor: Watched, startedAt: number): Promise<Outcome> {
+  private async outcomeOf(monitor: Watched, startedAt: number): Promise<CheckResult> {
     if (monitor.type === "push") return silenceOutcome(monitor, this.trouble, startedAt);
     const ending = new AbortController();
     this.running.set(monitor.key, ending);
@@ -291,7 +292,7 @@ export class CheckEngine {
   }
 
   /** Runs the check; other nodes confirm a failure that makes the monitor down. */
-  private async confirmedOutcome(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> {
+  private async confirmedOutcome(monitor: Watched, cancelled: AbortSignal): Promise<CheckResult> {
     const outcome = await this.run(monitor, cancelled);
     if (outcome.status !== "down") return outcome;
     const { retries, successThreshold } = monitor;
@@ -301,7 +302,7 @@ export class CheckEngine {
       : outcome;
   }
 
-  private async run(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> {
+  private async run(monitor: Watched, cancelled: AbortSignal): Promise<CheckResult> {
     const target = targetOf(monitor);
     if (target === null)
       return unknownResult("the secrets of the monitor can't be opened with this secret.key");
@@ -309,7 +310,7 @@ export class CheckEngine {
   }
 
   /** Checks a monitor of any node, and stores nothing. */
-  private async probe(organizationId: string, monitorId: string): Promise<Outcome> {
+  private async probe(organizationId: string, monitorId: string): Promise<CheckResult> {
     const monitor = await findChecked(this.context, organizationId, monitorId);
     return monitor === undefined
       ? unknownResult("it is not checked")

@@ -1,4 +1,5 @@
 /** Runs checks with the authorities of their organization and its share of memory and processor. */
+import type { CheckResult } from "../check.ts";
 import type { Clock } from "../../../core/time/clock.ts";
 import { fairQueue } from "../../../core/collections/fair-queue.ts";
 import type { Log } from "../../../core/log.ts";
@@ -9,7 +10,7 @@ import type { LoggedEvent } from "../../../events/catalogue.ts";
 import { organizationAuthorities } from "../protocols/authorities.ts";
 import { byteBudget } from "../protocols/byte-budget.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
-import { type Outcome, runCheck, unknownResult } from "./run-check.ts";
+import { runCheck, unknownResult } from "./run-check.ts";
 import type { CheckTarget } from "../check.ts";
 
 type Dependencies = {
@@ -50,7 +51,7 @@ export function createCheckRunner(
       organizationId: string,
       monitor: CheckTarget,
       cancelled: AbortSignal,
-    ): Promise<Outcome> {
+    ): Promise<CheckResult> {
       let trusted: string | null;
       try {
         trusted = await authorities.of(organizationId);

@@ -1,9 +1,9 @@
+import type { CheckResult } from "../check.ts";
 import type { Watched } from "./watched-monitors.ts";
 import { counter, family, type Family, histogram } from "../../../core/metrics.ts";
 import { monitorKinds, type MonitorType } from "../../monitors/kinds-schema.ts";
-import type { Outcome } from "./run-check.ts";
 
-const outcomes = ["up", "degraded", "down", "unknown"] as const satisfies Outcome["status"][];
+const outcomes = ["up", "degraded", "down", "unknown"] as const satisfies CheckResult["status"][];
 const latenessBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
@@ -36,7 +36,7 @@ export function checkMetrics() {
     if (type !== "push") durations.of(type);
   }
   return {
-    ended: (type: string, outcome: Outcome["status"]) => results.of(type, outcome)(),
+    ended: (type: string, outcome: CheckResult["status"]) => results.of(type, outcome)(),
     began: lateness.of(),
     took: (type: string, seconds: number) => durations.of(type)(seconds),
     missed: overdue.of(),

@@ -1,4 +1,5 @@
 /** Turns check outcomes into monitor states and passes both to the result writer. */
+import type { CheckResult } from "../check.ts";
 import { type Leases, ofNode } from "../../../cluster/leases.ts";
 import { type Clock, timestamp } from "../../../core/time/clock.ts";
 import type { Log } from "../../../core/log.ts";
@@ -7,7 +8,6 @@ import { recordProblem } from "../../../events/problems.ts";
 import { allowedSeconds } from "../kinds/push.ts";
 import type { ResultWriter } from "./record.ts";
 import { isEarly, momentAfter, secondsSince, secondsToNext, stateAfter } from "../rules.ts";
-import type { Outcome } from "./run-check.ts";
 import type { Watched } from "./watched-monitors.ts";
 
 /** An episode of our own trouble ends after this time without any. */
@@ -28,7 +28,7 @@ type Dependencies = {
   maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
 };
 
-type Count = (type: string, status: Outcome["status"]) => void;
+type Count = (type: string, status: CheckResult["status"]) => void;
 
 export class OutcomeRecorder {
   /** When each organization's own trouble was last reported. */
@@ -44,7 +44,7 @@ export class OutcomeRecorder {
   }
 
   /** Moves the monitor to the state after the outcome and passes both to the writer; returns seconds to the next check. */
-  record(monitor: Watched, outcome: Outcome, period: Period): number {
+  record(monitor: Watched, outcome: CheckResult, period: Period): number {
     const { clock, maintenanceOf } = this.dependencies;
     const at = momentAfter(monitor.lastAt, clock());
     const maintenance = maintenanceOf?.(monitor) ?? null;
@@ -108,14 +108,14 @@ export class OutcomeRecorder {
 }
 
 /** A failed check sees no certificate: the last one stays. */
-function certificateAfter(monitor: Watched, { status, certificateExpiresAt }: Outcome) {
+function certificateAfter(monitor: Watched, { status, certificateExpiresAt }: CheckResult) {
   const isGood = status === "up" || status === "degraded";
   return certificateExpiresAt ?? (isGood ? null : monitor.certificateExpiresAt);
 }
 
 function resultOf(
   monitor: Watched,
-  outcome: Outcome,
+  outcome: CheckResult,
   { at, seconds, isUncounted }: { at: number; seconds: number; isUncounted: boolean },
 ) {
   const { status, message, latencyMs, said = message, details, screenshot } = outcome;

@@ -1,10 +1,11 @@
 /** Routes requested checks, push reports and confirmations to the node that checks the monitor. */
+import type { CheckResult } from "../check.ts";
 import { LeaseLost, type Leases } from "../../../cluster/leases.ts";
 import type { Store } from "../../../database/store.ts";
 import type { CheckCaller } from "../check.ts";
 import type { limitOnDemand } from "./on-demand.ts";
 import { contradiction, type Probe } from "../rules.ts";
-import { type Outcome, unknownResult } from "./run-check.ts";
+import { unknownResult } from "./run-check.ts";
 import { findByPushToken, timeoutOf, type Watched } from "./watched-monitors.ts";
 
 /** The report of a push monitor's job. */
@@ -28,7 +29,7 @@ type Dependencies = {
   check: (organizationId: string, monitorId: string) => Promise<boolean>;
   take: (organizationId: string, monitorId: string, report: PushReport) => Promise<boolean>;
   /** Checks a monitor of any node, and stores nothing. */
-  probe: (organizationId: string, monitorId: string) => Promise<Outcome>;
+  probe: (organizationId: string, monitorId: string) => Promise<CheckResult>;
 };
 
 /** Longest wait while no node has the lease. */
@@ -73,7 +74,7 @@ export function createCheckRequests({ store, leases, limited, check, take, probe
 
   return {
     /** Returns the failure, or `unknown` if one of the other nodes sees none. */
-    async confirmed(monitor: Watched, outcome: Outcome): Promise<Outcome> {
+    async confirmed(monitor: Watched, outcome: CheckResult): Promise<CheckResult> {
       const { organizationId, id: monitorId, confirmations, timeoutMs } = monitor;
       if (confirmations < 2) return outcome;
       const question: Question = { organizationId, monitorId, probe: true };

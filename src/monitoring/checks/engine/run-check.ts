@@ -14,7 +14,7 @@ import type { OutgoingContext } from "../../../core/outgoing/context.ts";
 import { Blocked, OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { reasonFor } from "../../../core/outgoing/reasons.ts";
 import type { CheckMemory } from "../protocols/byte-budget.ts";
-import { type CheckContext, type CheckKind, type Finding, TimeUp } from "../check.ts";
+import { type CheckContext, type CheckKind, type CheckResult, TimeUp } from "../check.ts";
 import { excerpt, notJudged } from "../../../core/text/words.ts";
 import { splitSecrets } from "../../../core/security/kind-secrets.ts";
 import { isPlainHeader, secretFinder } from "../protocols/assertions.ts";
@@ -22,13 +22,6 @@ import { findBrowser } from "../protocols/chromium.ts";
 import { checkKinds } from "../kinds.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
 import type { CheckTarget } from "../check.ts";
-
-/** A finding, or `unknown` if trouble of our own prevented a judgement. */
-export type Outcome = Omit<Finding, "status"> & {
-  status: Finding["status"] | "unknown";
-  /** JPEG of the page when the check failed. */
-  screenshot?: Uint8Array;
-};
 
 /** Longest standstill of this process, at most a fifth of the timeout, after which a failure still counts. */
 export const maxStallMs = 700;
@@ -63,7 +56,7 @@ const stepsOfTarget: ReadonlySet<OutgoingContext["step"]> = new Set([
   "searching the answer",
 ] as const);
 
-export function unknownResult(reason: string): Outcome {
+export function unknownResult(reason: string): CheckResult {
   return { status: "unknown", message: `${notJudged}${reason}.`, latencyMs: null };
 }
 
@@ -75,7 +68,7 @@ export async function runCheck(
   target: CheckTarget,
   dependencies: EngineDependencies,
   cancelled: AbortSignal,
-): Promise<Outcome> {
+): Promise<CheckResult> {
   if (cancelled.aborted) return unknownResult("the check was stopped");
   return new CheckRun(target, dependencies).run(cancelled);
 }
@@ -96,13 +89,13 @@ class CheckRun {
     this.context = this.createContext();
   }
 
-  async run(cancelled: AbortSignal): Promise<Outcome> {
+  async run(cancelled: AbortSignal): Promise<CheckResult> {
     const { timeoutMs } = this.target;
     const over = Promise.withResolvers<never>();
     const timer = setTimeout(() => over.reject(new TimeUp()), timeoutMs);
     const cancel = () => over.reject(new OwnTrouble("the check was stopped"));
     cancelled.addEventListener("abort", cancel);
-    let outcome: Outcome;
+    let outcome: CheckResult;
     let failure: unknown;
     try {
       outcome = await this.check(over.promise);
@@ -123,7 +116,7 @@ class CheckRun {
     return reason === null ? this.invert(outcome) : unknownResult(reason);
   }
 
-  private async check(over: Promise<never>): Promise<Outcome> {
+  private async check(over: Promise<never>): Promise<CheckResult> {
     const { type, settings, degradedAfterMs } = this.target;
     const check = checkKinds[type as keyof typeof checkKinds] as CheckKind<MonitorType>;
     const running = check(settings as never, this.context);
@@ -175,11 +168,11 @@ class CheckRun {
   }
 
   /** A blocked target was not contacted: it stays down. */
-  private invert(outcome: Outcome) {
+  private invert(outcome: CheckResult) {
     return this.target.inverted && outcome.final !== true ? inverse(outcome) : outcome;
   }
 
-  private async failedOutcome(error: unknown): Promise<Outcome> {
+  private async failedOutcome(error: unknown): Promise<CheckResult> {
     const reason =
       error instanceof TimeUp
         ? await this.timeoutReason()
@@ -252,7 +245,13 @@ function visibleDetails(found: FoundDetails, type: string, settings: object): De
 }
 
 /** Inverts the outcome for a monitor that is up when its check fails. */
-export function inverse({ status, message, said, final: _final, ...found }: Outcome): Outcome {
+export function inverse({
+  status,
+  message,
+  said,
+  final: _final,
+  ...found
+}: CheckResult): CheckResult {
   if (status === "unknown") return { status, message, ...found };
   const fails = status === "down";
   const words = (sentence: string) =>
@@ -266,7 +265,7 @@ export function inverse({ status, message, said, final: _final, ...found }: Outc
 }
 
 /** Marks a success above the latency threshold as degraded. */
-export function slowed(finding: Finding, degradedAfterMs: number | null): Finding {
+export function slowed(finding: CheckResult, degradedAfterMs: number | null): CheckResult {
   const { status, latencyMs } = finding;
   if (status !== "up" || degradedAfterMs === null || latencyMs === null) return finding;
   if (latencyMs <= degradedAfterMs) return finding;

@@ -6,7 +6,7 @@ import { reasonOf } from "../../../core/outgoing/reasons.ts";
 import { portOf } from "../../../core/security/target-guard.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
-import { type CheckContext, type CheckKind, type Finding, since } from "../check.ts";
+import { type CheckContext, type CheckKind, type CheckResult, since } from "../check.ts";
 import { type Page, withPage } from "../protocols/chromium.ts";
 
 type Settings = MonitorSettings<"browser">;
@@ -80,7 +80,7 @@ class PageVisit {
     this.giveUpAt = visit.checkStartedAt + visit.context.timeoutMs * patience;
   }
 
-  async run(): Promise<Finding<DetailsOf<"browser">>> {
+  async run(): Promise<CheckResult<DetailsOf<"browser">>> {
     const { page, settings, context } = this.visit;
     await this.load();
     const loadMs = since(this.startedAt);

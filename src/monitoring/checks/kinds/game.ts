@@ -5,7 +5,7 @@ import { jsonOf } from "../../../core/outgoing/http/decoded-body.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
-import { type CheckContext, type CheckKind, type Finding, since } from "../check.ts";
+import { type CheckContext, type CheckKind, type CheckResult, since } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
 
 type Settings = MonitorSettings<"game">;
@@ -23,7 +23,7 @@ const maxChallenges = 10;
 async function source(
   { host, port }: Settings,
   context: CheckContext,
-): Promise<Finding<DetailsOf<"game">>> {
+): Promise<CheckResult<DetailsOf<"game">>> {
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
   const { details, latencyMs } = await askByDatagram(addresses, port, context, sourceQuery);
@@ -89,7 +89,10 @@ const inWords = ({ players, maxPlayers }: Status) => `${players} of ${maxPlayers
 const maxBytes = 128 * 1024;
 
 /** The status of Java Edition, https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping */
-function minecraft(settings: Settings, context: CheckContext): Promise<Finding<DetailsOf<"game">>> {
+function minecraft(
+  settings: Settings,
+  context: CheckContext,
+): Promise<CheckResult<DetailsOf<"game">>> {
   const talk = async (wire: Wire) => {
     const name = Buffer.from(asciiName(settings.host));
     const port = Buffer.alloc(2);

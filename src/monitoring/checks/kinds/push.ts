@@ -1,7 +1,7 @@
 import { durationInWords } from "../../../core/text/words.ts";
-import type { Finding } from "../check.ts";
+import type { CheckResult } from "../check.ts";
 import type { TroubleWatch } from "../engine/own-trouble.ts";
-import { inverse, maxStallMs, type Outcome, unknownResult } from "../engine/run-check.ts";
+import { inverse, maxStallMs, unknownResult } from "../engine/run-check.ts";
 
 type Reporting = { intervalSeconds: number; settings: Record<string, unknown> | null };
 
@@ -18,7 +18,7 @@ export function silenceOutcome(
   monitor: Reporting & { inverted: boolean },
   trouble: TroubleWatch,
   now: number,
-): Outcome {
+): CheckResult {
   const interruption = interruptionIn(monitor, trouble, now);
   if (interruption !== null) return unknownResult(interruption.reason);
   const stalled = trouble.during(now - lateReportMs, now, maxStallMs);
@@ -42,7 +42,7 @@ const interruptionIn = (monitor: Reporting, trouble: TroubleWatch, now: number) 
   trouble.interruptionSince(now - allowedSeconds(monitor) * 1000);
 
 /** Down at once: the grace was the patience. */
-function overdue(monitor: Reporting): Finding {
+function overdue(monitor: Reporting): CheckResult {
   const allowed = durationInWords(allowedSeconds(monitor));
   return {
     status: "down",
@@ -53,7 +53,7 @@ function overdue(monitor: Reporting): Finding {
 }
 
 /** What is known of a job that had failed when nobody listened to it, and can't be asked. */
-export const stillFailing: Finding = {
+export const stillFailing: CheckResult = {
   status: "down",
   final: true,
   message: "It failed, and nothing else has been reported since.",
@@ -61,7 +61,7 @@ export const stillFailing: Finding = {
 };
 
 /** What is known, when maintenance begins or ends, of a job whose reports were good and in time. */
-export const stillReporting: Finding = {
+export const stillReporting: CheckResult = {
   status: "up",
   message: "It last reported up, and in time.",
   latencyMs: null,

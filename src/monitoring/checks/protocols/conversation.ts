@@ -6,7 +6,7 @@ import {
   wireOf,
   type WireTls,
 } from "../../../core/outgoing/http/wire.ts";
-import { type CheckContext, expiryOf, type Finding, since } from "../check.ts";
+import { type CheckContext, expiryOf, type CheckResult, since } from "../check.ts";
 
 /** What the types have in common that speak to a host. */
 type Target = {
@@ -33,7 +33,7 @@ type Manner<D> = {
 type Said<D> =
   | string
   | { words: string; details: D }
-  | { status: Finding["status"]; message: string; said?: string; details?: D };
+  | { status: CheckResult["status"]; message: string; said?: string; details?: D };
 
 /** What TLS with the target is begun with. */
 export const tlsOf = ({ host, serverName = null, verifyTls = true }: Target): WireTls => ({
@@ -86,8 +86,8 @@ export function foundOver<D extends FoundDetails>(
   { secured }: Connection,
   { certificateExpiryDays = null }: Pick<Target, "certificateExpiryDays">,
   context: CheckContext,
-  finding: Finding<D>,
-): Finding<D & SecuredDetails> {
+  finding: CheckResult<D>,
+): CheckResult<D & SecuredDetails> {
   const certificateExpiresAt = secured?.certificateExpiresAt ?? undefined;
   const details = { ...securedDetails(secured), ...finding.details } as D & SecuredDetails;
   if (certificateExpiresAt === undefined) return { ...finding, details };
@@ -112,7 +112,7 @@ export async function converse<D extends FoundDetails = FoundDetails>(
   context: CheckContext,
   talk: (wire: Wire) => Promise<Said<D>>,
   manner: Manner<D> = {},
-): Promise<Finding<D & SecuredDetails>> {
+): Promise<CheckResult<D & SecuredDetails>> {
   const startedAt = performance.now();
   const connection = await connected(target, context, manner);
   const wire = wireOf(connection, context, manner.maxBytes);
@@ -122,11 +122,11 @@ export async function converse<D extends FoundDetails = FoundDetails>(
   const beside = ask && (await askedBeside(() => ask(wire), startedAt, context));
   connection.close();
   const { words, ...found } = typeof said === "string" ? { words: said } : { words: null, ...said };
-  const finding: Partial<Finding<D>> =
+  const finding: Partial<CheckResult<D>> =
     words === null ? found : { status: "up", message: `${words} in ${latencyMs} ms.`, ...found };
   return foundOver(connection, target, context, {
     ...finding,
     latencyMs: finding.status === "down" ? null : latencyMs,
     ...(beside && { details: beside }),
-  } as Finding<D>);
+  } as CheckResult<D>);
 }

@@ -4,7 +4,7 @@ import { excerpt } from "../../../core/text/words.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import { repeats } from "./assertions.ts";
-import type { CheckContext, Finding } from "../check.ts";
+import type { CheckContext, CheckResult } from "../check.ts";
 import { converse, tlsOf } from "./conversation.ts";
 
 type Credentials = { username: string; password: string };
@@ -25,7 +25,10 @@ type MailProtocol = {
 /** Up when the server greets and, where there is a user, lets that one in. */
 export const checkMail =
   (protocol: MailProtocol) =>
-  (settings: MonitorSettings<"smtp">, context: CheckContext): Promise<Finding<DetailsOf<"smtp">>> =>
+  (
+    settings: MonitorSettings<"smtp">,
+    context: CheckContext,
+  ): Promise<CheckResult<DetailsOf<"smtp">>> =>
     converse(settings, context, async (wire) => {
       const { tls, username, password } = settings;
       const greeting = (await protocol.greeted(wire)).trim();
