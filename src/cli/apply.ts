@@ -1,3 +1,4 @@
+/** `signalbox apply` and `export`: apply a configuration from files, and write it to files. */
 import type { Command } from "commander";
 import { environment } from "../config.ts";
 import type { ConfigChange, ConfigResult } from "../configuration/schema.ts";

@@ -1,3 +1,4 @@
+/** `signalbox cluster`: moves data between a file and a cluster, and shows its nodes. */
 import type { Command } from "commander";
 import { databasesOf, serversOf } from "../cluster/status.ts";
 import type { ClusterStatus } from "../cluster/schema.ts";

@@ -1,3 +1,4 @@
+/** `signalbox import`: imports monitors from other programs. */
 import type { Command } from "commander";
 import { countInWords, percent } from "../core/text/words.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";

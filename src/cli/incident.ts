@@ -1,3 +1,4 @@
+/** `signalbox incident`: opens, updates and resolves incidents of a server. */
 import { type Command, Option } from "commander";
 import { incidentStatuses, severities } from "../core/statuses.ts";
 import type { IncidentPatch, NewIncident } from "../incidents/schema.ts";

@@ -1,3 +1,4 @@
+/** `signalbox keys`: creates, lists and revokes API keys in the data directory. */
 import { type Command, Option } from "commander";
 import { createApiKey, listApiKeys, revokeApiKey } from "../accounts/api-keys/service.ts";
 import { AppError } from "../core/errors.ts";

@@ -1,3 +1,4 @@
+/** `signalbox login` and `logout`: store and remove the API key of a server. */
 import { resolve } from "node:path";
 import { Writable } from "node:stream";
 import type { Command } from "commander";

@@ -1,3 +1,4 @@
+/** `signalbox maintenance`: starts and ends maintenance on a server. */
 import type { Command } from "commander";
 import { invalid } from "../core/validation.ts";
 import { type ClientOptions, connect, dataOf, onServer } from "./support/client.ts";

@@ -1,3 +1,4 @@
+/** `signalbox monitor`: lists, pauses and checks monitors of a server. */
 import { type Command, Option } from "commander";
 import { monitorStatuses, type MonitorStatus } from "../core/statuses.ts";
 import { latencyInWords } from "../core/text/words.ts";

@@ -1,3 +1,4 @@
+/** `signalbox orgs`: manages organizations in the data directory. */
 import type { Command } from "commander";
 import { deleteOrganization } from "../operations/appliance/service.ts";
 import { systemClock } from "../core/time/clock.ts";

@@ -1,3 +1,4 @@
+/** `signalbox serve`: its options, and the start and stop of the appliance. */
 import { isatty } from "node:tty";
 import { type Command, Option } from "commander";
 import { resolve } from "node:path";

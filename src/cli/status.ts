@@ -1,3 +1,4 @@
+/** `signalbox status`: shows the monitors and open incidents of a server. */
 import type { Command } from "commander";
 import { monitorStatuses } from "../core/statuses.ts";
 import { durationInWords } from "../core/text/words.ts";

@@ -1,3 +1,4 @@
+/** `signalbox users`: manages people and their sign-in in the data directory. */
 import { type Command, Option } from "commander";
 import {
   grantAdministrator,

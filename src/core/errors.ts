@@ -1,4 +1,5 @@
 /** Every way a request or a command can fail; the HTTP status and the exit code follow from it at the edges. */
+
 export type ErrorCode =
   | "BAD_REQUEST"
   | "INVALID_JSON"
@@ -20,7 +21,7 @@ export type ErrorCode =
 /** Message of a NOT_FOUND for an unknown path, which differs from one for an unknown record. */
 export const unknownPathMessage = "There is nothing at this path.";
 
-/** One wrong field: `path` as in `monitorIds[3]`, and what would be right. Never the submitted value. */
+/** A wrong field: its `path`, such as `monitorIds[3]`, and the valid values. Never contains the submitted value. */
 export type ErrorDetail = { path: string; message: string };
 
 export class AppError extends Error {
@@ -35,7 +36,7 @@ export class AppError extends Error {
     extra: {
       details?: readonly ErrorDetail[];
       headers?: Record<string, string>;
-      /** What lies behind it, for the log alone. */
+      /** The cause, only for the log. */
       cause?: unknown;
     } = {},
   ) {
@@ -47,7 +48,7 @@ export class AppError extends Error {
   }
 }
 
-/** Too much is asked for: names the whole seconds to wait. */
+/** A limit was exceeded; states the whole seconds to wait. */
 export function rateLimited(waitSeconds: number, reason = "Too many requests."): AppError {
   return new AppError("RATE_LIMITED", `${reason} Try again in ${waitSeconds} s.`, {
     headers: { "Retry-After": String(waitSeconds) },

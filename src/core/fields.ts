@@ -1,3 +1,4 @@
+/** The zod fields that all schemas share. */
 import { asciiName } from "./security/destinations.ts";
 import { searchBounds } from "./limits.ts";
 import { severities } from "./statuses.ts";
@@ -7,7 +8,7 @@ import { inBraces, isBlank, validateLine, validateParagraphs } from "./text/word
 
 type Issue = (text: string) => string | null;
 
-/** Text of `min` to `max` code points; the first of the issues that it has is told. */
+/** Text of `min` to `max` code points. Reports the first of its issues. */
 function text(min: number, max: number, ...issues: Issue[]) {
   const checked = z.superRefine<string>((text, context) => {
     // The length is reported already; the other checks would read all of it.
@@ -33,7 +34,7 @@ export const line = (max: number) => text(1, max, validateLine, blank);
 /** Required running text of 1 to `max` code points, stored exactly as sent; line breaks are LF or CRLF. */
 export const paragraphs = (max: number) => text(1, max, validateParagraphs, blank);
 
-/** A text in which `{{name}}` may stand for these, and for nothing else. */
+/** A text that can contain `{{name}}` of these names, and no other placeholder. */
 export function withPlaceholders<T extends z.ZodType<string>>(text: T, names: readonly string[]) {
   const known = new Set(names);
   return text.refine(
@@ -46,7 +47,7 @@ export function withPlaceholders<T extends z.ZodType<string>>(text: T, names: re
 /** The search text of a list. */
 export const searchText = () => line(searchBounds.text.value);
 
-/** Running text that may be empty. */
+/** Text of several lines that can be empty. */
 export const optionalParagraphs = (max: number) => text(0, max, validateParagraphs);
 
 const uuid = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
@@ -62,14 +63,14 @@ export const Timestamp = z
   .string()
   .meta({ format: "date-time", example: "2026-11-20T23:02:00.000Z" });
 
-/** Ids as a set: duplicates collapse, the order of first mention is kept. */
+/** Ids as a set: duplicates collapse, the order of first mention is preserved. */
 export const idSet = (max: number) =>
   z
     .array(Id)
     .max(max)
     .transform((ids) => [...new Set(ids)]);
 
-/** Up to 10 labels of 1 to 50 characters; duplicates collapse, order is kept. */
+/** Up to 10 labels of 1 to 50 characters; duplicates collapse, the order is preserved. */
 export const Tags = z
   .array(line(50))
   .max(10)
@@ -78,7 +79,7 @@ export const Tags = z
 
 export const integer = (min: number, max: number) => z.int().check(z.gte(min), z.lte(max));
 
-/** An http(s) address without credentials. LAN names and addresses are welcome: that is what an appliance watches. */
+/** An http(s) address without credentials. Names and addresses of a LAN are allowed. */
 const urlOf = (schemes: readonly string[], example: string, ...issues: Issue[]) =>
   text(1, 2048, (text) => {
     if (/[\p{Cc}\s\\]/u.test(text) || validateLine(text) !== null)
@@ -182,10 +183,10 @@ const HeadersPatch = headersOf(headerValue.nullable()).meta({
   example: { "X-Team": null },
 });
 
-/** What speaks of a credential by its name. */
+/** Matches names of credentials. */
 export const credentialName = /auth|cookie|credential|token|secret|passw|session|signature|key\b/i;
 
-/** The same where they are shown: what speaks of a credential has its value from elsewhere. */
+/** Headers that all readers of a monitor see. Values of credentials must be placeholders. */
 export const ShownHeaders = headersOf(
   z.string().max(4096),
   (name, value, seen) =>
@@ -195,7 +196,7 @@ export const ShownHeaders = headersOf(
       : null),
 ).meta({ example: { Accept: "application/json" } });
 
-/** What `{{name}}` may be called. */
+/** Valid names for `{{name}}`. */
 export const placeholderName = /^[A-Za-z_][A-Za-z0-9_]{0,49}$/;
 export const badPlaceholder = "must have names of letters, digits and _, such as token";
 
@@ -222,13 +223,13 @@ const VariablesPatch = variablesOf(headerValue.nullable()).meta({
   example: { token: null },
 });
 
-/** Fields of write-only values by name, each as it stands in a PATCH. */
+/** Fields of write-only values by name, as in a PATCH. */
 export const keptByName = new Map<z.ZodType, z.ZodType>([
   [Headers, HeadersPatch],
   [Variables, VariablesPatch],
 ]);
 
-/** What is shown of them. */
+/** The same fields as they are displayed. */
 export const NamesOnly = z.record(z.string(), z.null()).meta({
   description: "Their names; the values are write-only.",
   example: { "X-Team": null },
@@ -271,7 +272,7 @@ export const instant = z.iso
   .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-11-20T23:02:00.000Z" })
   .transform((text) => Date.parse(text));
 
-/** An IANA name: what days and hours mean. */
+/** An IANA time zone, in which days and hours are computed. */
 export const TimeZone = z
   .string()
   .max(64)
@@ -279,7 +280,7 @@ export const TimeZone = z
   .meta({ example: "Europe/Berlin" });
 
 export function isTimeZone(name: string): boolean {
-  // Offsets such as +01:00 are taken by Intl, too, but know no summer time.
+  // Intl also accepts offsets such as +01:00, but they have no summer time.
   if (!/^[a-z][a-z0-9_+/-]*$/i.test(name)) return false;
   try {
     return Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
@@ -288,7 +289,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** A field that is null where nobody says. */
+/** A field whose default is null. */
 export const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
 
 /** A credential: sealed at rest, write-only on the wire. */
@@ -324,7 +325,7 @@ export const SigningSecret = text(1, 1000, validateSigningSecret)
       "Signs what is sent, as Standard Webhooks has it: `whsec_` and the Base64 of 24 to 64 bytes.",
   });
 
-/** Slugs that nobody gets: these words name something else in an address, or may come to. */
+/** Reserved slugs: these words name something else in an address, or could later. */
 export const reservedSlugs: ReadonlySet<string> = new Set([
   "admin",
   "api",
@@ -354,7 +355,7 @@ export function withoutDefault(field: z.ZodType): z.ZodType {
   return field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field;
 }
 
-/** A body with these fields and no others; the record's read-only fields are dropped first, so that what GET returned can be sent back. */
+/** A body with exactly these fields. Read-only fields are dropped first, so that clients can send back a GET response. */
 export function bodyOf<T extends z.ZodType>(readOnly: readonly string[], schema: T) {
   const dropped = new Set(readOnly);
   return z.preprocess((value: z.input<T>) => {

@@ -11,7 +11,7 @@ export function newId(unixMs: number): string {
   return `${id.slice(0, 15)}${count.slice(0, 3)}-8${count.slice(3)}${id.slice(23)}`;
 }
 
-/** The smallest id that was made at this time or later. */
+/** The smallest id that can have been created at this time or later. */
 export function firstIdAt(unixMs: number): string {
   const hex = Math.max(0, Math.floor(unixMs)).toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

@@ -1,3 +1,4 @@
+/** Resources with several types: schemas of reading, creating and patching from one declaration per type. */
 import { z } from "zod";
 import type { Destination } from "./security/destinations.ts";
 import {
@@ -13,31 +14,31 @@ import { capitalized } from "./text/words.ts";
 import type { Fields } from "./collections/objects.ts";
 
 type Shape = Record<string, z.ZodType>;
-/** What people read at a field of a form; everything else comes from its schema. */
+/** Texts of a form field; everything else comes from its schema. */
 export type FieldLabels = {
   label: string;
   hint?: string;
   unit?: string;
   placeholder?: string;
-  /** What an empty choice is called. */
+  /** Label of an empty choice. */
   none?: string;
   mono?: boolean;
   long?: boolean;
-  /** A summary names it without what stands in it. */
+  /** Whether a summary names the field without its value. */
   named?: boolean;
-  /** Those who read it see it as Markdown. */
+  /** Whether it is rendered as Markdown. */
   markdown?: boolean;
-  /** What one of a list is called. */
+  /** Name of one entry of a list. */
   item?: string;
   /** Whether values by name are for all to see; else they are secret. */
   open?: boolean;
-  /** What choices are called that are more than a capitalized word. */
+  /** Labels of choices that are not the capitalized value. */
   options?: Readonly<Record<string, string>>;
 };
 
-/** One type of a resource that comes in several (an `http` monitor, a `slack` channel) with the fields of its own. */
+/** One type of a resource with several types (an `http` monitor, a `slack` channel), with its own fields. */
 export type Kind = {
-  /** What it is, in the document of the API. */
+  /** Description in the OpenAPI document. */
   description?: string;
   /** As they are sent. */
   fields: Shape;
@@ -48,7 +49,7 @@ export type Kind = {
   secrets: Readonly<Record<string, Destination>>;
   /** As they are shown. */
   shown: Shape;
-  /** Clears what the value of another field rules out, in a record that a patch was merged into. */
+  /** After a patch, nulls fields that another field's value makes invalid. */
   cleared: (record: Fields) => Fields;
 };
 
@@ -67,7 +68,7 @@ export function kind<F extends Shape>(
   };
 }
 
-/** The fields without their secrets; one that merely holds a secret needs a shape of its own. */
+/** The fields without their secrets. An object that contains a secret needs a shape of its own. */
 function shownBy(fields: Shape, secrets: readonly string[]): Shape {
   return Object.fromEntries(
     Object.entries(fields)
@@ -80,7 +81,7 @@ export type Kinds = Readonly<Record<string, Kind>>;
 type Common<C extends Shape> = z.output<z.ZodObject<C>>;
 type Sent<S extends Shape> = z.input<z.ZodObject<S>>;
 
-/** What a client sends of a new record: the common fields and those of one type. */
+/** A new record as clients send it: the common fields and those of one type. */
 type NewOf<K extends Kinds, C extends Shape> = {
   [T in keyof K]: { type: T } & Sent<C & K[T]["fields"]>;
 }[keyof K];
@@ -106,7 +107,7 @@ function typed(kinds: Kinds, member: (type: string, kind: Kind) => z.ZodObject) 
   });
 }
 
-/** The whole of a new record: the common fields and exactly those of its type. */
+/** A complete new record: the common fields and exactly those of its type. */
 export function newOf<K extends Kinds, C extends Shape>(kinds: K, common: C, naming: Naming) {
   return typed(kinds, (type, { description, fields }) =>
     z.strictObject({ type: z.literal(type), ...common, ...fields }).register(z.globalRegistry, {
@@ -119,7 +120,7 @@ export function newOf<K extends Kinds, C extends Shape>(kinds: K, common: C, nam
   >;
 }
 
-/** Any field of any type; which of them the record really takes shows when it is merged and parsed as a whole. */
+/** Fields of all types. The merged record is parsed later, and shows which of them are valid. */
 export function patchOfKinds<K extends Kinds, C extends Shape>(
   kinds: K,
   common: C,
@@ -166,7 +167,7 @@ function anyOf([first = z.never(), ...others]: readonly z.ZodType[]): z.ZodType 
     .unknown()
     .optional()
     .meta({
-      // Made when the OpenAPI document is: it costs a fifth of a start.
+      // Created only for the OpenAPI document: it takes a fifth of a start.
       get anyOf() {
         const texts = [first, ...others, z.null()].flatMap((field) => {
           const {
@@ -184,11 +185,11 @@ function anyOf([first = z.never(), ...others]: readonly z.ZodType[]): z.ZodType 
     });
 }
 
-/** What a schema allows, one by one. */
+/** All values that a schema allows. */
 const optionsIn = (schema: { anyOf?: object[] }): object[] =>
   schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(optionsIn);
 
-/** What a client sees of a record. */
+/** A record as clients receive it. */
 export function shownOf<R extends Shape>(kinds: Kinds, record: R, naming: Naming) {
   const secretsSet = z.array(z.string()).meta({
     description: "Paths of the secret fields that are set; their values are never shown.",
@@ -207,7 +208,7 @@ export function ownNames(kinds: Kinds, type: string): string[] {
   return Object.keys(kinds[type]?.fields ?? {});
 }
 
-/** The settings of a row, which may be older than a field that its type has by now. */
+/** The settings of a row, which can lack fields that were added to its type later. */
 export function settingsIn(kinds: Kinds, type: string, json: string): Fields {
   const settings = JSON.parse(json) as Fields;
   for (const { name, value } of defaultsOf(kinds[type]))
@@ -218,7 +219,7 @@ export function settingsIn(kinds: Kinds, type: string, json: string): Fields {
 type Default = { name: string; value: () => unknown };
 const defaults = new WeakMap<Kind, Default[]>();
 
-/** What fields have that nobody gave. Made once: an appliance takes in thousands of rows at its start. */
+/** Defaults of all fields. Created once: a start reads thousands of rows. */
 function defaultsOf(kind: Kind | undefined): Default[] {
   if (kind === undefined) return [];
   const known = defaults.get(kind);
@@ -226,7 +227,7 @@ function defaultsOf(kind: Kind | undefined): Default[] {
   const made = Object.entries(kind.fields).flatMap(([name, field]) => {
     if (!(field instanceof z.ZodDefault)) return [];
     const value: unknown = field.parse(undefined);
-    // No two rows share what can be changed.
+    // Rows must not share objects that can change.
     return { name, value: value instanceof Object ? () => field.parse(undefined) : () => value };
   });
   defaults.set(kind, made);

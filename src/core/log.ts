@@ -1,3 +1,5 @@
+/** The log: levels, and its formats as text and JSON. */
+
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 export const logFormats = ["text", "json"] as const;
@@ -10,7 +12,7 @@ type LogFields = Readonly<Record<string, string | number | boolean | null | unde
 type Write = (message: string, fields?: LogFields) => void;
 
 export type Log = {
-  /** Absent while nobody reads it: `log.debug?.(…)` then makes no fields either. */
+  /** Undefined below the log level: `log.debug?.(…)` then creates no fields either. */
   readonly debug?: Write | undefined;
   readonly info: Write;
   readonly warn: Write;

@@ -1,9 +1,10 @@
+/** Counters, histograms and gauges, and their text for Prometheus. */
 import { eachYielding } from "./time/yielding.ts";
 
-/** One value of a family; `suffix` stands behind the family's name. */
+/** One value of a family; `suffix` follows the family's name. */
 export type Sample = { suffix?: string; labels?: Readonly<Record<string, string>>; value: number };
 
-/** What Prometheus calls a metric family: all samples under one name. */
+/** A metric family in the sense of Prometheus: all samples of one name. */
 export type Family = {
   name: string;
   help: string;
@@ -11,10 +12,10 @@ export type Family = {
   samples: Iterable<Sample>;
 };
 
-/** Part of the appliance that can tell how it does. */
+/** Part of the appliance that exports metrics. */
 export type Collector = { metrics(): Family[] | Promise<Family[]> };
 
-/** A family of what is known when it is asked for; null where nothing is. */
+/** A family that is computed on request; null if it has no value. */
 export function family(
   name: string,
   type: "gauge" | "counter",
@@ -25,7 +26,7 @@ export function family(
   return { name, help, type, samples };
 }
 
-/** Counts by the values of labels. `of` finds a series, which then is there with 0, and returns what counts one more. */
+/** A counter with labels. `of` creates a series with 0, and returns its increment. */
 export function counter(name: string, help: string, labels: readonly string[]) {
   const series = seriesBy(labels, () => {
     const value = new Float64Array(1);
@@ -49,7 +50,7 @@ export function counter(name: string, help: string, labels: readonly string[]) {
   };
 }
 
-/** The same for what is measured; `bounds` are the upper ends of its buckets, in order. */
+/** A histogram with labels; `bounds` are the upper limits of its buckets, ascending. */
 export function histogram(
   name: string,
   help: string,
@@ -57,7 +58,7 @@ export function histogram(
   bounds: readonly number[],
 ) {
   const series = seriesBy(labels, () => {
-    // The last bucket has no end; behind it stands the sum.
+    // The last bucket has no upper limit; the sum follows it.
     const counts = new Float64Array(bounds.length + 2);
     const sum = bounds.length + 1;
     const use = (value: number) => {

@@ -1,4 +1,5 @@
-/** What may be wrong with the appliance itself. */
+/** Identifiers of problems of the appliance itself. */
+
 export const problemNames = [
   "alerts",
   "backup",
@@ -14,21 +15,21 @@ export const problemNames = [
 ] as const;
 export type ProblemName = (typeof problemNames)[number];
 
-/** How bad something is: the same for every service that grades what it takes. */
+/** Severity, the same for every service that grades problems. */
 export const problemSeverities = ["critical", "error", "warning", "info"] as const;
 export type ProblemSeverity = (typeof problemSeverities)[number];
 
-/** What is wrong with the appliance itself. */
+/** A problem of the appliance itself. */
 export type Problem = {
   name: ProblemName;
   /** Id of the machine that has it, where several serve the same data; else it is everybody's. */
   node?: string;
-  /** How far it has come: told again where that changes. */
+  /** Stage of the problem; a change notifies again. */
   stage: string;
   severity: ProblemSeverity;
-  /** One sentence or two: what is wrong, and what to do. */
+  /** One or two sentences: the problem and its remedy. */
   message: string;
-  /** When it is over unless it shows again, in Unix milliseconds; null for what lasts until it is mended. */
+  /** When it ends unless it is found again, in Unix milliseconds; null if it lasts until it is solved. */
   until: number | null;
 };
 

@@ -1,13 +1,13 @@
-// Without zod, so that the first load of the admin page may have them.
+// Without zod, because the first load of the admin page includes this file.
 
-/** What a person may in an organization, lowest first: reads, writes, administers, owns. */
+/** Roles in an organization, ascending: reads, writes, administers, owns. */
 export const roles = ["viewer", "member", "admin", "owner"] as const;
 
 export const severities = ["minor", "major", "critical"] as const;
 
 export const incidentStatuses = ["investigating", "identified", "monitoring", "resolved"] as const;
 
-/** What a check finds. */
+/** Results of a check. */
 export const checkStatuses = ["up", "degraded", "down", "unknown"] as const;
 
 export const heartbeatStatuses = [...checkStatuses, "maintenance"] as const;
@@ -22,5 +22,5 @@ export const monitorStatuses = [
 ] as const;
 export type MonitorStatus = (typeof monitorStatuses)[number];
 
-/** What is stored of a monitor: whether it is paused stands beside it. */
+/** Stored states of a monitor. Whether it is paused is a separate field. */
 export type StoredStatus = Exclude<MonitorStatus, "paused">;

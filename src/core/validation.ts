@@ -1,3 +1,4 @@
+/** Parses input with zod, and turns its issues into errors of the API. */
 import type { z } from "zod";
 import { AppError, type ErrorDetail } from "./errors.ts";
 import { excerpt, fieldPath } from "./text/words.ts";
@@ -14,7 +15,7 @@ const typeNames: Record<string, string> = {
   record: "an object",
 };
 
-/** What would be right, in words; never the value that was sent. */
+/** The valid values, in words; never the submitted value. */
 function requirement(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":

@@ -1,3 +1,4 @@
+/** Reads request bodies within limits, and parses their JSON. */
 import { networkOf } from "../core/security/client-network.ts";
 import { hasTooManyDigits } from "../core/text/decimals.ts";
 import { findRepeatedName, lossyIntegerAt, shapeOf } from "../core/text/json.ts";

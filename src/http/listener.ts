@@ -1,3 +1,4 @@
+/** Listens on ports: TLS, and the steps of every request on every port. */
 import { isIP } from "node:net";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";

@@ -1,3 +1,4 @@
+/** Error responses in the OpenAPI document. */
 import { z } from "zod";
 import type { ErrorCode } from "../core/errors.ts";
 import { statusOf } from "./responses/error-response.ts";

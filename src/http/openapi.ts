@@ -1,3 +1,4 @@
+/** Generates the OpenAPI document from the routes. */
 import { z } from "zod";
 import {
   createDocument,

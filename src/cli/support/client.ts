@@ -1,3 +1,4 @@
+/** The HTTP client of commands that talk to a server. */
 import type { Command } from "commander";
 import { z } from "zod";
 import type { Api } from "../../api.ts";

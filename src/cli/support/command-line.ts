@@ -1,3 +1,4 @@
+/** Assembles all commands, runs one, and maps errors to exit codes. */
 import { Command, CommanderError } from "commander";
 import { version } from "../../core/assets.ts";
 import { AppError, DataError } from "../../core/errors.ts";

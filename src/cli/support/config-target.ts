@@ -1,3 +1,4 @@
+/** Applies a configuration to a server, or to the data directory of this machine. */
 import type { Command } from "commander";
 import { getOrganization, listOrganizations } from "../../accounts/organizations/service.ts";
 import type { ApplyOptions } from "../../configuration/plan.ts";

@@ -1,3 +1,4 @@
+/** Prints rows and JSON for people and machines. */
 import { fstatSync, writeSync } from "node:fs";
 
 /**

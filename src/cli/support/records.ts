@@ -1,3 +1,4 @@
+/** Finds records of a server by id, name or the beginning of a name. */
 import { AppError } from "../../core/errors.ts";
 import { excerpt, excerptOfName } from "../../core/text/words.ts";
 import { allOf, type Client, dataOf } from "./client.ts";

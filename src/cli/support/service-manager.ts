@@ -1,3 +1,4 @@
+/** Reports readiness and signs of life to systemd. */
 import { dlopen, ptr } from "bun:ffi";
 
 /** What systemd hears of us while `serve` runs; each call does nothing where systemd did not start us. */

@@ -1,3 +1,4 @@
+/** Opens the data directory or the cluster for one command. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";

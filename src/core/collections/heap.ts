@@ -1,4 +1,5 @@
 /** A binary heap: the earliest is first, at index 0. */
+
 export type Heap<T extends { at: number }> = T[];
 
 export function push<T extends { at: number }>(heap: Heap<T>, entry: T) {
@@ -11,7 +12,7 @@ export function push<T extends { at: number }>(heap: Heap<T>, entry: T) {
   }
 }
 
-/** Takes the earliest out; undefined where there is none. */
+/** Removes and returns the earliest entry; undefined if there is none. */
 export function pop<T extends { at: number }>(heap: Heap<T>): T | undefined {
   const first = heap[0];
   const last = heap.pop();

@@ -1,4 +1,5 @@
-/** An object whose fields nobody has checked yet, or whose names are known only as it runs. */
+/** An object with unchecked fields, or with names that are known only at run time. */
+
 export type Fields = Record<string, unknown>;
 
 export const isObject = (value: unknown): value is Fields =>

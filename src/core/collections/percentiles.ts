@@ -1,4 +1,5 @@
 /** How many checks took about how long: by bucket, eight to each doubling of the latency. */
+
 export type LatencyCounts = Readonly<Record<string, number>>;
 
 const bucketsPerDoubling = 8;
@@ -54,7 +55,7 @@ export function percentilesOf(latencies: Latencies): Percentiles {
   return { p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) };
 }
 
-/** The same of single latencies, exactly: the smallest that so many of them don't exceed. */
+/** Exact percentile by nearest rank. */
 export function exactPercentiles(latencies: readonly number[]): Percentiles {
   const sorted = latencies.toSorted((one, other) => one - other);
   const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? null;

@@ -1,4 +1,5 @@
-/** Sets a value as the newest of a map that keeps the `capacity` values that were set last. */
+/** Sets a value as the newest in a map of the `capacity` values that were set last. */
+
 export function setRecent<K, V>(map: Map<K, V>, key: K, value: V, capacity: number) {
   map.delete(key);
   map.set(key, value);
@@ -7,7 +8,7 @@ export function setRecent<K, V>(map: Map<K, V>, key: K, value: V, capacity: numb
   map.delete(oldest as K);
 }
 
-/** A set that keeps the `capacity` values that were added last. */
+/** A set of the `capacity` values that were added last. */
 export function recentSet(capacity: number) {
   const values = new Map<string, true>();
   return {

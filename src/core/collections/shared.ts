@@ -1,4 +1,5 @@
-/** Keeps what many have alike once: up to so many values at a time. */
+/** Interns equal values, up to `capacity` entries. */
+
 export function sharedValues(capacity: number) {
   const known = new Map<string, unknown>();
   return <T>(key: string, make: () => T): T => {

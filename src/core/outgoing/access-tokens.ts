@@ -1,21 +1,21 @@
 import { setRecent } from "../collections/recent-set.ts";
 
-/** What a service gave in exchange for credentials, and until when it is good, in Unix milliseconds. */
+/** An access token and its expiry in Unix milliseconds. */
 export type AccessToken = { token: string; until: number };
 
 export type AccessTokens = ReturnType<typeof accessTokens>;
 
-/** Expired so long before the service says so, or a tenth of its life: what it is for takes its time. */
+/** Tokens are replaced this early, or by a tenth of a shorter lifetime, so that their use finishes in time. */
 const earlyMs = 60_000;
 
 const maxKept = 1_000;
 
-/** Access tokens (RFC 6749 §1.4), each kept in memory until it expires. */
+/** Access tokens (RFC 6749 §1.4), cached in memory until they expire. */
 export function accessTokens() {
   const kept = new Map<string, AccessToken>();
   const asked = new Map<string, Promise<AccessToken>>();
   return {
-    /** The one that is kept for these credentials, or what `ask` gets; who wants the same meanwhile waits for that. */
+    /** The cached token for these credentials, or a new one from `ask`. Concurrent callers share one request. */
     async of(credentials: string, now: number, ask: () => Promise<AccessToken>): Promise<string> {
       const known = kept.get(credentials);
       if (known !== undefined && now < known.until) return known.token;
@@ -26,7 +26,7 @@ export function accessTokens() {
       setRecent(kept, credentials, { token, until: until - early }, maxKept);
       return token;
     },
-    /** Has the next one asked for anew; where another than `token` is kept, somebody did that. */
+    /** Drops the cached token, unless it was replaced since. */
     forget(credentials: string, token?: string) {
       const known = kept.get(credentials);
       if (token === undefined || known?.token === token) kept.delete(credentials);

@@ -1,3 +1,4 @@
+/** Resolves host names for outgoing connections, and rejects blocked addresses. */
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import { closedToSharers, isPrivate, type TargetGuard } from "../security/target-guard.ts";

@@ -10,15 +10,15 @@ export type Address = {
 export type Lookup = {
   /** Only addresses of this one. */
   family?: 4 | 6 | null;
-  /** What the host is for whoever connects. What a proxy connects to need not have an address here. */
+  /** The host as the connecting side resolves it. A proxy's target needs no address here. */
   as?: "target" | "proxy" | "behind a proxy";
 };
 
-/** What a connection is made with. */
+/** Settings and limits of one outgoing operation. */
 export type OutgoingContext = {
-  /** Ends when the time is up: whatever was opened closes then. */
+  /** Aborts after the timeout, and closes everything that was opened. */
   signal: AbortSignal;
-  /** What is being done, for the sentence that says where the time was used up. */
+  /** Current step, for the message of a timeout. */
   step:
     | "resolving the name"
     | "connecting"
@@ -36,7 +36,7 @@ export type OutgoingContext = {
   /** Possible cause of a timeout while waiting for the answer, as a sentence for the organization; null for none. */
   silence?: string | null;
   memory: Memory;
-  /** Certificates of authorities that are trusted beside the usual ones, in PEM. */
+  /** Certificates of authorities that are trusted in addition to the default ones, in PEM. */
   authorities: string | null;
   /** Addresses of a host, each one judged. Throws TargetFailure for a blocked or unknown one. */
   addressesOf(host: string, port: number | null, manner?: Lookup): Promise<Address[]>;

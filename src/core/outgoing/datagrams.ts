@@ -19,7 +19,7 @@ async function datagramsTo(
   signal: AbortSignal,
 ): Promise<Datagrams> {
   const ending = Promise.withResolvers<never>();
-  // Nobody may be reading when it breaks.
+  // The socket can break when no one reads.
   ending.promise.catch(() => {});
   let take: (message: Buffer) => void = () => {};
   const socket = await Bun.udpSocket({

@@ -1,8 +1,9 @@
-/** The other side did not do what it should; the message says what, in one sentence. */
+/** The target misbehaved; the message is one sentence about it. */
+
 export class TargetFailure extends Error {
   /** Whether trying again is pointless. */
   readonly final: boolean;
-  /** The same with what was received, for those who may see that; absent where nothing was. */
+  /** The same message with the received data, for people who can see it; absent without data. */
   readonly said: string | undefined;
 
   constructor(message: string, final = false, said?: string) {

@@ -1,19 +1,20 @@
+/** Buffers for received data, and the count of their memory. */
 import { release } from "../system/garbage.ts";
 
-/** Counts what is kept of answers while they are read, so that many at once can't fill the machine. */
+/** Counts the bytes of responses in memory, so that many at once can't exhaust it. */
 export type Memory = {
-  /** Throws OwnTrouble where too much is kept already. */
+  /** Throws OwnTrouble if the limit is reached. */
   take(bytes: number): void;
   giveBack(bytes: number): void;
 };
 
-/** For what keeps little whatever comes. */
+/** Counts nothing; for callers that buffer little. */
 export const uncounted: Memory = { take() {}, giveBack() {} };
 
-/** So little is kept of any answer that it need not be counted. */
+/** Bytes per response that are not counted. */
 const freeBytes = 8 * 1024;
 
-/** Bytes that arrive piece by piece, however small, in one buffer of at most `max`; what comes beyond is left out. */
+/** Collects bytes in one buffer of at most `max` bytes; drops the rest. */
 export function growingBuffer(max: number, memory: Memory) {
   let buffer: Buffer = Buffer.alloc(0);
   let length = 0;
@@ -35,7 +36,7 @@ export function growingBuffer(max: number, memory: Memory) {
       length += part.length;
     },
     bytes: () => buffer.subarray(0, length),
-    /** Lets go of all of it. */
+    /** Frees the buffer. */
     drop() {
       memory.giveBack(Math.max(0, buffer.length - freeBytes));
       release(buffer);
@@ -45,17 +46,17 @@ export function growingBuffer(max: number, memory: Memory) {
   };
 }
 
-/** From so many bytes on a piece is worth the work that is done for each of them. */
+/** Chunks of at least this many bytes are passed on at once; smaller ones are collected. */
 const minPiece = 4 * 1024;
 
-/** Hands chunks on in pieces: many small ones together, but for the first, and large ones cut. */
+/** Passes chunks on in pieces: collects small chunks except the first, and cuts large ones. */
 export function inPieces(give: (piece: Buffer) => void, maxPiece: number) {
   let gathered: ReturnType<typeof growingBuffer> | null = null;
 
   function flush() {
     const piece = gathered?.bytes();
     if (piece === undefined || piece.length === 0) return;
-    // Who is given it may keep it.
+    // A new buffer, because the receiver can store the piece.
     gathered = growingBuffer(minPiece, uncounted);
     give(piece);
   }

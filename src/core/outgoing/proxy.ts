@@ -1,3 +1,4 @@
+/** Connects through an HTTP or SOCKS5 proxy. */
 import { isIPv4, isIPv6 } from "node:net";
 import { version } from "../assets.ts";
 import { groupsOf } from "../security/client-network.ts";
@@ -9,12 +10,12 @@ import { InvalidHttp, named, readHead } from "./http/head.ts";
 import { reasonFor } from "./reasons.ts";
 import { type Wire, wireOf } from "./http/wire.ts";
 
-/** What connects in our stead: `http:` or `socks5:`. */
+/** A proxy: `http:` or `socks5:`. */
 export type Proxy = { url: URL; username: string | null; password: string | null };
 
 type Target = { host: string; port: number };
 
-/** So much of what a proxy says is read before it has connected. */
+/** Maximum bytes that are read from a proxy before it has connected. */
 const maxBytes = 16 * 1024;
 
 /** A connection to the proxy itself, judged as any target. Throws TargetFailure, OwnTrouble. */
@@ -56,7 +57,7 @@ export async function tunnelled(
   return tls === null ? connection : connection.secure(tls);
 }
 
-/** What failed was not the target. */
+/** The proxy failed, not the target. */
 function ofProxy(error: unknown, what: string): unknown {
   const reason = reasonFor(error);
   if (!(reason instanceof TargetFailure) || reason instanceof Blocked) return error;

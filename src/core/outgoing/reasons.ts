@@ -1,6 +1,7 @@
+/** Sentences for errors of connections, TLS and HTTP. */
 import { TargetFailure, OwnTrouble } from "./failures.ts";
 
-/** Sentences for what sockets, TLS and HTTP report; their own messages may hold addresses and secrets. */
+/** Sentences for errors of sockets, TLS and HTTP, whose own messages can contain addresses and secrets. */
 const reasons = new Map(
   Object.entries({
     ECONNREFUSED: "The connection was refused.",
@@ -54,7 +55,7 @@ const noSharedCipher =
   "The server broke off the TLS handshake: it supports no cipher suite of this appliance, which has no DHE and no RC4.";
 const refusedCertificate = "The server refused the client certificate";
 
-/** What a server says when it breaks TLS off (RFC 8446 §6.2), in BoringSSL's names; without a certificate, and with one. */
+/** Sentences for TLS alerts (RFC 8446 §6.2), by BoringSSL's names: without a client certificate, and with one. */
 const alerts: Readonly<Record<string, readonly [without: string, withOne: string]>> = {
   CERTIFICATE_REQUIRED: [wantsCertificate, wantsCertificate],
   NO_CERTIFICATE: [wantsCertificate, wantsCertificate],
@@ -99,7 +100,7 @@ export function reasonFor(error: unknown): TargetFailure | OwnTrouble | null {
   return known === null ? null : new TargetFailure(known);
 }
 
-/** The sentence for an error's code; null for one that no connection has. */
+/** The sentence for an error code; null for codes that no connection has. */
 export function reasonOf(code: string): string | null {
   const known = reasons.get(code);
   if (known !== undefined) return known;

@@ -7,7 +7,7 @@ const unreadable = "can't be read: it is not a certificate";
 export const certificatesIn = (pem: string): string[] =>
   pem.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
 
-/** Whose each of these certificates is, by its common name where it has one, and when it ends in milliseconds. */
+/** Subject (common name if present) and expiry in Unix milliseconds of each certificate. */
 export const subjectsIn = (pem: string): { name: string; endsAt: number }[] =>
   certificatesIn(pem).map((block) => {
     const { subject, validTo } = new X509Certificate(block);
@@ -17,7 +17,7 @@ export const subjectsIn = (pem: string): { name: string; endsAt: number }[] =>
     return { name: common ?? lines.join(", "), endsAt: Date.parse(validTo) };
   });
 
-/** What is wrong with certificates in PEM, as the end of a sentence; null where nothing is. */
+/** Why certificates in PEM are invalid, as the end of a sentence; null if they are valid. */
 export function certificateIssue(pem: string): string | null {
   const blocks = certificatesIn(pem);
   const wrong = blocks.findIndex((block) => !isCertificate(block));
@@ -33,7 +33,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** What is wrong with a private key in PEM, which is to belong to the certificate. */
+/** Why a private key in PEM is invalid or does not match the certificate; null if it is valid. */
 export function keyIssue(key: string, certificate: string): string | null {
   try {
     createPrivateKey(key);

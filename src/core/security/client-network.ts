@@ -1,3 +1,4 @@
+/** Networks of clients, by which limits without an account count. */
 import { isIP, isIPv4 } from "node:net";
 
 /**

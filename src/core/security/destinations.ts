@@ -1,6 +1,7 @@
+/** Rules that bind a secret to its destination: a changed address needs the secret again. */
 import { type Fields, isObject } from "../collections/objects.ts";
 
-/** Whether a field that changed like this, with its record, still names the same place, no less protected. */
+/** Whether a changed field still names the same destination with at least the same protection. */
 type IsSameDestination = (before: unknown, after: unknown, records: Records) => boolean;
 
 type Records = { before: Fields; after: Fields };
@@ -13,13 +14,13 @@ export type Destination<Field extends string = string> = Readonly<
   Partial<Record<Field, IsSameDestination>>
 >;
 
-/** Of a secret that says by itself where it goes, such as the webhook URL of a chat. */
+/** For a secret that contains its destination, such as the webhook URL of a chat. */
 export const itsOwnAddress: Destination = {};
 
-/** Of a secret that goes to one address, which no field changes. */
+/** For a secret with one fixed destination. */
 export const fixedAddress: Destination = {};
 
-/** Scheme, host and port of a URL; its path and query may change. */
+/** Scheme, host and port of a URL; path and query can change. */
 export const sameOrigin = (before: unknown, after: unknown): boolean =>
   originOf(before) === originOf(after);
 
@@ -33,13 +34,13 @@ export const sameValue: IsSameDestination = (before, after) => before === after;
 export const sameList: IsSameDestination = (before, after) =>
   JSON.stringify(before) === JSON.stringify(after);
 
-/** A protection that may be kept or made stronger; `values` from the weakest to the strongest. */
+/** A protection that can stay the same or get stronger; `values` ascend in strength. */
 export function noWeaker(...values: readonly unknown[]) {
   return (before: unknown, after: unknown): boolean =>
     values.indexOf(after) >= values.indexOf(before);
 }
 
-/** An object of which these fields name the place. */
+/** An object whose destination is in these fields. */
 export function sameIn(fields: Destination): IsSameDestination {
   return (before, after, records) => {
     if (!isObject(before) || !isObject(after)) return before === after;

@@ -1,3 +1,4 @@
+/** Secrets of records with several types: sealing, patching and display. */
 import type { Destination } from "./destinations.ts";
 import { type Kind, type Kinds, ownNames } from "../kinds.ts";
 import { fieldPath } from "../text/words.ts";
@@ -10,7 +11,7 @@ function partsOf(path: string): [field: string, inner: string | null] {
   return dot === -1 ? [path, null] : [path.slice(0, dot), path.slice(dot + 1)];
 }
 
-/** Secrets that a record has by path, each with what it declares. */
+/** Secrets of a record by path, each with its declaration. */
 function secretsIn(
   kinds: Kinds,
   type: string,
@@ -72,7 +73,7 @@ export function joinSecrets(
   return record;
 }
 
-/** What `secretsSet` says of a row's sealed secrets; of `headers.*` the names are shown already. */
+/** The `secretsSet` of a row. The names of `headers.*` are already visible. */
 export function secretsSetOf(kinds: Kinds, type: string, sealed: string): string[] {
   const set = JSON.parse(sealed) as Record<string, string>;
   return Object.keys(kinds[type]?.secrets ?? {}).filter(
@@ -121,7 +122,7 @@ export function strandedSecrets(
   const records = { before: record, after };
   const keysIn = (values: Fields) => new Set(secretsIn(kinds, type, values).map(keyOf));
   const [sent, left] = [keysIn(patch), keysIn(after)];
-  // A row may be older than a field that its type has by now.
+  // A row can lack fields that were added to its type later.
   const valueIn = (values: Fields, name: string) =>
     values[name] ?? kinds[type]?.fields[name]?.safeParse(undefined).data;
   return secretsIn(kinds, type, record)

@@ -4,13 +4,13 @@ import { domainToASCII } from "node:url";
 
 /** Which host names are the appliance's own. */
 export type OwnHosts = {
-  /** Whether the pages for people answer under what this Host header names. */
+  /** Whether pages for people are served under this Host header. */
   answers: (host: string) => boolean;
-  /** Whether this name is no status page's to have: those that answer, the host of `--url`, addresses, and names without a dot. */
+  /** Whether no status page can have this name: our own hosts, the host of `--url`, addresses, and names without a dot. */
   reserves: (host: string) => boolean;
 };
 
-/** The one spelling of what a Host header or an option names: in lower case, without port and the root's dot. */
+/** Normalizes a Host header or an option: lower case, without port and trailing dot. */
 export function hostNameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
 }

@@ -1,3 +1,4 @@
+/** Hashes and verifies passwords. */
 import crypto, { randomBytes, timingSafeEqual } from "node:crypto";
 import { type HashingClient, HashingQueue } from "./hashing-queue.ts";
 
@@ -9,7 +10,7 @@ export const waitingPasswords = () => queue.waiting();
 /** The same characters typed on another keyboard are the same password. */
 const plain = (password: string) => password.normalize("NFC");
 
-/** What of a hash in PHC form decides how a password is hashed, salt included. */
+/** Parameters of a hash in PHC form, salt included. */
 const recipeOf = (hash: string) => hash.slice(0, hash.lastIndexOf("$"));
 
 const newRecipe = () => `$argon2id$v=19$m=65536,t=2,p=1$${unpadded(randomBytes(32))}`;

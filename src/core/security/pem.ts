@@ -1,3 +1,4 @@
+/** Extracts and converts certificates and keys in PEM. */
 import { z } from "zod";
 
 const block = /-----BEGIN ([^-\r\n]+)-----([^-]*)-----END \1-----/g;

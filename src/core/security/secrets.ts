@@ -1,3 +1,4 @@
+/** The vault, which encrypts secret fields at rest. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { sha256 } from "../ids.ts";
 
@@ -5,10 +6,10 @@ export type Vault = ReturnType<typeof vaultOf>;
 
 const format = "v1";
 
-/** Seals secret fields at rest with AES-256-GCM. `place` (organization, record, field) is authenticated: a sealed value can't be moved elsewhere. */
+/** Seals secret fields at rest with AES-256-GCM. `place` (organization, record, field) is authenticated, so that a sealed value can't be moved. */
 export function vaultOf(key: Uint8Array) {
   const numberKey = new Uint8Array(hkdfSync("sha256", key, "", "sealed numbers", 32));
-  // One block of AES is a permutation: half of it is the number, half says for which place.
+  // One block of AES is a permutation. Half of it is the number, half identifies the place.
   const marked = (number: number, place: string) => {
     const block = Buffer.alloc(16);
     block.writeBigUInt64BE(BigInt(number));
@@ -17,14 +18,14 @@ export function vaultOf(key: Uint8Array) {
   };
 
   return {
-    /** A whole number as 22 characters that tell neither it nor its distance to others; the same each time. */
+    /** Encodes a whole number as 22 characters that reveal neither it nor its distance to others. Deterministic. */
     sealNumber(number: number, place: string): string {
       const cipher = createCipheriv("aes-256-ecb", numberKey, null).setAutoPadding(false);
       return Buffer.concat([cipher.update(marked(number, place)), cipher.final()]).toString(
         "base64url",
       );
     },
-    /** Null for what was not sealed here for this place. */
+    /** Null if the value was not sealed here for this place. */
     openNumber(sealed: string, place: string): number | null {
       const bytes = Buffer.from(sealed, "base64url");
       if (bytes.length !== 16) return null;
@@ -53,7 +54,7 @@ export function vaultOf(key: Uint8Array) {
   };
 }
 
-/** Secrets by field path as JSON for a row, each sealed for its own place. */
+/** Secrets by field path, as JSON for a row. Each is sealed for its own place. */
 export function sealAll(vault: Vault, record: string, secrets: Readonly<Record<string, string>>) {
   return JSON.stringify(
     Object.fromEntries(

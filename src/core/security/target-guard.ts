@@ -1,3 +1,4 @@
+/** Decides which addresses and programs checks and alerts can reach. */
 import { BlockList, isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { dotted, groupsOf } from "./client-network.ts";
@@ -5,17 +6,17 @@ import { plainName } from "./destinations.ts";
 import { sharedValues } from "../collections/shared.ts";
 import { invalid } from "../validation.ts";
 
-/** Decides which addresses this appliance may connect to, for checks and alerts alike. */
+/** Decides which addresses the appliance can connect to, for checks and alerts alike. */
 export type TargetGuard = {
-  /** Why this address must not be connected to, as the end of a sentence; null when it may be. */
+  /** Why this address is blocked, as the end of a sentence; null if it is allowed. */
   issueOf(address: string, port: number | null): string | null;
   /** The same for a name, as far as that alone says so. */
   validateName(name: string): string | null;
-  /** Where the programs lie that checks may run; null where none may be. */
+  /** Folder of the programs that checks can run; null if they can't run any. */
   commandFolder: string | null;
-  /** Why no program may be run, as the end of a sentence; null when that may be. */
+  /** Why no program can be run, as the end of a sentence; null if programs are allowed. */
   issueOfCommands(): string | null;
-  /** Takes in what other requests and processes have changed since; to be awaited before judging. */
+  /** Reads changes by other requests and processes. Await it before judging. */
   refresh(): Promise<void>;
 };
 
@@ -27,32 +28,32 @@ export type Listener = {
   addresses?: readonly string[];
 };
 
-/** Why an address of ours is refused. */
+/** Why one of our own addresses is blocked. */
 export const ownListener = "is this appliance itself";
 
-/** A place that a record names, and the field that does. */
+/** A destination of a record, and its field. */
 export type Place = { path: string; host: string; port: number | null };
 
 /** A CIDR range: network and prefix length. */
 type Range = readonly [string, number];
 
-/** What `--deny-target` takes: a range, a name, or with `*.` all names below it. */
+/** A value of `--deny-target`: a range, a name, or `*.` and a name for all names below it. */
 type Denied = { range: Range } | { name: string };
 
 type GuardOptions = {
   allowed?: readonly Range[];
   /** Denied whatever is allowed. */
   denied?: readonly Denied[];
-  /** Where the programs lie that checks may run. */
+  /** Folder of the programs that checks can run. */
   commandFolder?: string | undefined;
-  /** Whether several organizations share this machine: then what listens on its loopback is for none of them. */
+  /** Whether several organizations share this machine. Then its loopback is closed to all of them. */
   sharing?: { isShared(): boolean; refresh(): Promise<void> };
 };
 
 export const deniedHere = "is denied by --deny-target";
 const noCommands = "is not allowed: it needs serve --allow-commands DIR";
 const commandsOfSharers = "is not allowed where several organizations share this machine";
-/** Nothing that the target did: it was closed to all who share the machine. */
+/** Reported for the loopback of a shared machine; not a failure of the target. */
 export const closedToSharers = "is this machine itself, which several organizations share";
 
 /**
@@ -102,7 +103,7 @@ const ranges: readonly [string, number, string][] = [
 /** Metadata services outside the link-local range: AWS, Azure, Alibaba, Oracle. */
 const metadata = ["fd00:ec2::254", "168.63.129.16", "100.100.100.200", "192.0.0.192"];
 
-/** What no route of the internet leads to: RFC 1918, 4193, 6598 (carriers), 2544, 5737 and 3849 (examples). */
+/** Ranges without a route on the internet: RFC 1918, 4193, 6598 (carriers), 2544, 5737 and 3849 (examples). */
 const privateRanges: readonly Range[] = [
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
@@ -128,7 +129,7 @@ export function blockListOf(subnets: readonly (readonly [string, number, ...unkn
   return list;
 }
 
-/** Whether the list holds the address or one that hides in it. */
+/** Whether the list contains the address, or the IPv4 address that it embeds. */
 function holds(list: BlockList, forms: readonly string[]): boolean {
   return forms.some((form) => list.check(form, familyOf(form)));
 }
@@ -148,7 +149,7 @@ export function isLoopback(address: string): boolean {
   return holds(loopback, formsOf(address));
 }
 
-/** What an address is, wherever it is asked for: most checks reach the address of the last one. */
+/** Cached classification of addresses: most checks connect to the address of the last check. */
 function natureOf(address: string) {
   return known(address, () => {
     const forms = formsOf(address);
@@ -171,12 +172,12 @@ export function parseRange(text: string): [string, number] | null {
   const [network = "", prefix = "", ...more] = text.split("/");
   const bits = isIP(network) === 4 ? 32 : 128;
   if (isIP(network) === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) return null;
-  // What hides IPv4, or an interface, is judged in its plain form: such a range would hold nothing.
+  // An address that embeds IPv4 or an interface is judged in its plain form: such a range would match nothing.
   if (more.length > 0 || (bits === 128 && isIPv4(formsOf(network)[0] ?? ""))) return null;
   return network.includes("%") ? null : [network, Number(prefix)];
 }
 
-/** A range, an address, a name or `*.name` as `--deny-target` takes them; null when it is none. */
+/** Parses a value of `--deny-target`: a range, an address, a name or `*.name`; null if invalid. */
 export function parseDenied(text: string): Denied | null {
   const range = parseRange(text);
   if (range !== null) return { range };
@@ -234,7 +235,7 @@ export function targetGuard(
   };
 }
 
-/** Listeners of this machine as they are told to others. */
+/** Listeners of this machine, as other nodes receive them. */
 export const listenersForOthers = (listeners: readonly Listener[]): Listener[] =>
   listeners.map((listener) =>
     isOneAddress(listener.host) ? listener : { ...listener, addresses: ownAddresses() },
@@ -291,7 +292,7 @@ function formsOf(address: string): string[] {
   return [plain];
 }
 
-/** Zeros are no IPv4 address of a host but what fills an IPv6 address up. */
+/** Zeros pad an IPv6 address; they are not the IPv4 address of a host. */
 function hidden(address: string, candidates: readonly string[]): string[] {
   return [address, ...candidates.filter((candidate) => !candidate.startsWith("0."))];
 }

@@ -1,6 +1,7 @@
+/** Runs programs with a timeout and bounded output. */
 import { join } from "node:path";
 
-/** What came of a program that has ended. */
+/** Result of a finished program. */
 export type Run = {
   /** Null where a signal ended it. */
   exitCode: number | null;
@@ -61,18 +62,18 @@ export async function runProgram(
   }
   const texts = Promise.all([textOf(run.stdout), textOf(run.stderr)]);
   await run.exited;
-  // Whoever it left behind may hold its output open.
+  // A child of the program can keep its output open.
   end();
   signal.removeEventListener("abort", end);
   const [output, errors] = await texts;
   return { exitCode: run.exitCode, signal: run.signalCode, output, errors, isTooLong };
 }
 
-/** Ends the process that leads this group, and all that it has started there. */
+/** Kills the process group of a program. */
 export function endGroup(pid: number) {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody is left.
+    // The group is already gone.
   }
 }

@@ -1,3 +1,5 @@
+/** Exact decimal numbers: numbers that a double would round. */
+
 const pattern = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d{1,15}))?$/i;
 
 /** `0.DIGITS × 10^exponent` without zeros at either end; no digits are zero. */

@@ -1,49 +1,50 @@
+/** Searches texts for RE2 expressions in slices of the event loop (decisions 15 and 30). */
 import type { RE2Set } from "re2js";
 import { monitorBounds } from "../limits.ts";
 import { setRecent } from "../collections/recent-set.ts";
 import { turn } from "../time/yielding.ts";
 
-/** Instructions of a compiled expression: what one step of a search costs at most. */
+/** Maximum instructions of a compiled expression: the maximum cost of one step. */
 const maxSize = monitorBounds.expressionSize.value;
 /** States that a search makes, by the instructions in each: some 0.15 s of work. */
 const maxWork = 3_000_000;
-/** All searches hold one turn of the event loop no longer, and those that wait for their turn as long again. */
+/** Milliseconds per turn of the event loop for all searches together, and again for those that wait for their turn. */
 const sliceMs = 5;
-/** Instructions of the compiled expressions that are kept for the next check: some 10 MB. */
+/** Instructions of cached compiled expressions: about 10 MB. */
 const keptSize = 100_000;
-/** What the states of one may take during a search, and between two. */
+/** Maximum bytes of an automaton's states during a search, and between two searches. */
 const searchBytes = 1024 * 1024;
 const keptBytes = 32 * 1024;
 
 /** Code points from one look at the clock to the next. */
 const pointsBetween = 2_048;
-/** What reading the clock is worth, and what a new state costs beyond its instructions. */
+/** Cost of reading the clock, and of a new state in addition to its instructions. */
 const workBetween = 1_000;
 const stateWork = 20;
 
-/** What a large class of characters costs, in instructions. */
+/** Cost of a large class of characters, in instructions. */
 const classSize = 32;
 
-/** What is behind the last code point. */
+/** Stands for the end of the text. */
 const end = -1;
 const unanchored = 0;
-/** The library's flags of what is around the beginning of a text. */
+/** The library's flags for the start of a text. */
 const beginOfText = { context: () => 4 };
 
 type State = { isMatch: boolean; nfaStates: readonly number[]; next: (State | null)[] | null };
 export type Searched = boolean | "too much work";
 type Captured = { text: string } | null | "too much work";
-/** A search that goes on in the next turn. */
+/** The search continues in the next turn. */
 const unfinished = Symbol("unfinished");
 
-/** Those used last stand last. */
+/** Least recently used first. */
 const compiled = new Map<string, RE2Set>();
 let compiledSize = 0;
 
 type Library = typeof import("re2js");
 let loading: Promise<Library> | null = null;
 
-/** Loaded when first used, since it costs a start 10 ms; what is done with it then has a turn of its own. */
+/** Loads the library on first use, because it takes 10 ms. Its first use has a turn of its own. */
 function library(): Promise<Library> {
   loading ??= import("re2js").then(async (loaded) => {
     await turn();
@@ -65,7 +66,7 @@ export async function expressionIssue(expression: string): Promise<string | null
   }
 }
 
-/** Null for one that is too large: its size is known before it is compiled, which takes longer. */
+/** Null if it is too large. Its size is estimated before it is compiled, which takes longer. */
 function compiledOf({ RE2Set }: Library, expression: string): RE2Set | null {
   const known = compiled.get(expression);
   if (known !== undefined) {
@@ -89,7 +90,7 @@ function compiledOf({ RE2Set }: Library, expression: string): RE2Set | null {
 
 type Node = { subs: readonly Node[]; runes: readonly number[] | null };
 
-/** About how many instructions it makes, counted up to a bound: what is repeated stands there as often. */
+/** Estimates the number of instructions, up to a limit. Repetitions count each time. */
 function sizeOf({ subs, runes }: Node, most: number): number {
   // More than a literal can have are the ranges of a class such as \p{L}, which is one instruction.
   const length = runes?.length ?? 0;
@@ -117,7 +118,7 @@ function searchFor(
   let at = 0;
   let work = 0;
 
-  /** The state after one more code point; null where the search may not make another. */
+  /** The state after another code point; null if the search has reached its limit. */
   function made(from: State, rune: number): State | null {
     const group = rune === end ? dfa.numClasses : (dfa.runeClass(rune) as number);
     let next = dfa.step(from, group, rune, unanchored) as State | null;
@@ -159,7 +160,7 @@ const maxSteps = 8_000_000;
 const stepsBetween = 1_000;
 
 type Queue = { size: number; mainThreads: number };
-/** The library's automaton that knows what its groups found (Pike's). */
+/** The library's automaton that tracks groups (Pike VM). */
 type Machine = {
   q0: Queue;
   q1: Queue;
@@ -206,7 +207,7 @@ const isWord = (code: number) =>
   (code >= 48 && code <= 57) ||
   code === 95;
 
-/** The library's flags of what is around a place in a text: ends of text and lines, and of words. */
+/** The library's flags for a position in a text: ends of text and lines, and word boundaries. */
 function contextAt(text: string, at: number): number {
   const before = at === 0 ? -1 : text.charCodeAt(at - 1);
   const after = at === text.length ? -1 : text.charCodeAt(at);
@@ -215,7 +216,7 @@ function contextAt(text: string, at: number): number {
   return begins | ends | (isWord(before) === isWord(after) ? 32 : 16);
 }
 
-/** The first group of what an expression finds first, or all of it: the library's loop, in slices. */
+/** Finds the first group of the first match, or the whole match: the library's loop, in slices. */
 function captureIn(
   loaded: Library,
   expression: string,
@@ -279,7 +280,7 @@ export const isFound = (
   signal?: AbortSignal,
 ): Promise<Searched> => searched((loaded) => searchFor(loaded, expression, text), inTurn, signal);
 
-/** The first group of what a valid expression finds first in the text, or all of that; as `searched`. */
+/** The first group of the first match of a valid expression, or the whole match; as `searched`. */
 export const captured = (
   expression: string,
   text: string,

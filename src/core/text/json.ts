@@ -1,11 +1,11 @@
-/** Parses JSON of others: within bounds, with exact numbers, and with the path of a repeated name. */
+/** Parses JSON from other systems: within limits, with exact numbers, and with the path of a repeated name. */
 import { monitorBounds } from "../limits.ts";
 import { exactNumber, LongNumber } from "./decimals.ts";
 import { fieldPath } from "./words.ts";
 
 type JsonShape = { depth: number; members: number; values: number };
 
-/** Depth of nesting, count of members (`"name": value`) and of all values of a JSON text, also of one that is cut off. */
+/** Depth of nesting, number of members (`"name": value`) and of all values of a JSON text, even if it is truncated. */
 export function shapeOf(text: string): JsonShape {
   let [depth, deepest, inString, members, lists, commas] = [0, 0, false, 0, 0, 0];
   for (let index = 0; index < text.length; index++) {
@@ -27,7 +27,7 @@ export function shapeOf(text: string): JsonShape {
 
 export const depthOf = (text: string): number => shapeOf(text).depth;
 
-/** Path of the first name that an object of a valid JSON text has twice; `JSON.parse` takes the last value without an error. */
+/** Path of the first repeated name in an object of a valid JSON text. `JSON.parse` returns the last value without an error. */
 export function findRepeatedName(text: string): string | null {
   type Level = { names: Set<string> | null; key: PropertyKey };
   const levels: Level[] = [];
@@ -52,12 +52,12 @@ export function findRepeatedName(text: string): string | null {
 /** A MB of brackets would take the event loop 0.1 s. */
 export const maxAnswerDepth = monitorBounds.responseNesting.value;
 
-/** Values and member names of a target's JSON: parsing 20,000 takes the event loop up to 30 ms. */
+/** Maximum values and member names of a target's JSON. Parsing 20,000 blocks the event loop for up to 30 ms. */
 const maxAnswerValues = monitorBounds.responseValues.value;
 
 type ParsedJson = { value: unknown } | { unreadable: string };
 
-/** Parses a target's JSON within bounds on depth and number of values, because parsing holds the event loop. */
+/** Parses a target's JSON within limits on depth and number of values, because parsing blocks the event loop. */
 export function parseBounded(
   text: string,
   parse: (text: string) => unknown = parseExactly,

@@ -1,3 +1,4 @@
+/** Renders the Markdown of messages as HTML and as plain text. */
 import type { Node } from "commonmark";
 import { withLineFeeds } from "./words.ts";
 
@@ -11,18 +12,18 @@ export type Block =
   /** `start` is the first number; null for a list of points. */
   | { kind: "list"; start: number | null; items: Block[][] };
 
-/** Longer texts, and those that would take the parser long, are shown as they were typed. */
+/** Longer texts, and texts that are slow to parse, are shown unformatted. */
 const maxLength = 10_000;
 const maxLines = 1_000;
 const maxDepth = 16;
-/** Each of these may make the parser look through the rest of the text. */
+/** Each match can make the parser scan the rest of the text. */
 const openers = /\]\(|</g;
 const maxWork = 4_000_000;
 /** Lists within lists beyond these are paragraphs. */
 const maxListDepth = 5;
 const maxUrlLength = 2_000;
 
-/** What begins a block or could mean anything but itself. */
+/** Characters that can start a block or be markup. */
 const markup = /[\\`*_[\]<>&]|^[ \t]|^[-+=#~]|^\d+[.)]/m;
 /** The beginning of a line that opens quotes and lists. */
 const containers = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))+/gm;
@@ -52,7 +53,7 @@ export function plainBlocks(text: string): Block[] {
     .map((lines) => ({ kind: "paragraph", content: inlines([run(lines)]) }));
 }
 
-/** Without the spaces that CommonMark takes off the end of a line; a regular expression would go back over long rows of them. */
+/** Removes spaces at the end of lines, as CommonMark does; a regular expression would backtrack over long runs. */
 function withoutLastSpaces(line: string): string {
   let end = line.length;
   while (line[end - 1] === " ") end--;
@@ -138,7 +139,7 @@ function flatten(parent: Node, style: Style, inLink: boolean, into: Inline[]) {
     }
 }
 
-/** What leads nowhere that we link to is shown with its address. */
+/** Renders links with a disallowed scheme as text with their URL. */
 function addLink(node: Node, style: Style, into: Inline[]) {
   const written = node.destination ?? "";
   const url = safeUrl(written);
@@ -154,7 +155,7 @@ function addLink(node: Node, style: Style, into: Inline[]) {
   }
 }
 
-/** The address as a browser takes it, if it is one of the web or of a mailbox; null for all others. */
+/** The address in a browser's spelling if it is a web or mail address; null otherwise. */
 function safeUrl(written: string): string | null {
   const url = written.length > maxUrlLength ? null : URL.parse(written);
   if (url === null || url.username !== "" || url.password !== "") return null;
@@ -202,7 +203,7 @@ function addLines(into: Inline[], { text, ...style }: Run) {
   }
 }
 
-/** Without what ends the sentence or the bracket around an address. */
+/** Removes punctuation behind an address, and closing brackets without an opening one. */
 function withoutPunctuation(found: string): string {
   let open = found.split("(").length - found.split(")").length;
   let end = found.length;
@@ -253,7 +254,7 @@ function inlineHtml(one: Inline): string {
   return `<a href="${Bun.escapeHTML(one.url)}" rel="${linkRel}">${words}</a>`;
 }
 
-/** Where a link leads is not told where it stands: addresses of an admin page are nobody's business. */
+/** Links send no referrer: addresses of an admin page are private. */
 export const linkRel = "noopener noreferrer";
 
 function runHtml({ text, bold, italic, code }: Run): string {

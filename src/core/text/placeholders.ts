@@ -1,16 +1,16 @@
 import type { LongNumber } from "./decimals.ts";
 
-/** What a value by name may be. */
+/** Values of placeholders. */
 export type Scalar = string | number | boolean | null;
 /** A value that a check saved, exactly as it was received. */
 export type SavedValue = Scalar | LongNumber;
 type ValueOf = (name: string) => SavedValue;
 
 const placeholder = /\{\{([^{}]*)\}\}/g;
-/** In JSON, whole strings apart from what stands between them; one without an end goes to the end, so that none is looked for twice. */
+/** Splits JSON into strings and the text between them. An unterminated string extends to the end, so that none is scanned twice. */
 const stringOrPlaceholder = /"(?:[^"\\]|\\[^])*"?|\{\{([^{}]*)\}\}/g;
 
-/** The names for which `{{name}}` stands in a text. */
+/** Names of the placeholders in a text. */
 export const namesIn = (text: string): string[] =>
   [...text.matchAll(placeholder)].map(([, name = ""]) => name.trim());
 
@@ -28,7 +28,7 @@ export const filledJson = (json: string, valueOf: ValueOf): string =>
 
 const partsOfUrl = /^([a-z]+:\/\/[^/?#]*)?([^?#]*)(.*)$/is;
 
-/** Whether a `{{name}}` stands in what says whom to ask. */
+/** Whether the destination of a request contains a placeholder. */
 export const namesHost = (url: string): boolean =>
   namesIn(partsOfUrl.exec(url)?.[1] ?? "").length > 0;
 

@@ -1,3 +1,4 @@
+/** Lists and records that are read from the database while a response is sent. */
 import { eachYielding } from "../time/yielding.ts";
 
 /** A list that is read in portions while it is sent, so that it is never in memory as a whole. Each call of `read` starts at the first entry. */
@@ -18,7 +19,7 @@ export class StreamedRecord {
   }
 }
 
-/** A list that is in memory, or one that is read while it is sent. */
+/** A list in memory, or a list that is read while it is sent. */
 export type Listed<T> = readonly T[] | StreamedList<T>;
 
 /** Calls `use` for each entry, one portion in memory at a time. */
@@ -27,11 +28,11 @@ export async function eachListed<T>(list: Listed<T>, use: (entry: T) => void): P
   for await (const portion of list.read()) await eachYielding(portion, use);
 }
 
-/** The list with another entry at its end. A streamed list is read later and has it by then. */
+/** Appends an entry. A streamed list is read later and already contains it. */
 export const withEntry = <T>(list: Listed<T>, entry: T): Listed<T> =>
   list instanceof StreamedList ? list : [...list, entry];
 
-/** The list with an entry in place of the one with its id; a streamed list likewise. */
+/** Replaces the entry with the same id. A streamed list is read later and already contains it. */
 export const withReplaced = <T extends { id: string }>(list: Listed<T>, entry: T): Listed<T> =>
   list instanceof StreamedList ? list : list.map((one) => (one.id === entry.id ? entry : one));
 

@@ -1,6 +1,8 @@
+/** Validates, shortens, formats and escapes texts. */
+
 const controls = /\p{Cc}/u;
 const controlsButBreaks = /[^\P{Cc}\n\t]/u;
-/** They turn around what stands behind them, beyond the end of the text (UAX #9 §2). */
+/** These control characters change the direction of the text behind them, beyond the end of the value (UAX #9 §2). */
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
 const invisible = /^[\p{White_Space}\p{Cf}]*$/u;
 
@@ -99,7 +101,7 @@ let integer: Intl.NumberFormat | undefined;
 
 /** `1,204`. */
 export function countInWords(count: number): string {
-  // Made once, when first used: the first of a kind takes 3 ms.
+  // Created on first use: the first formatter takes 3 ms.
   integer ??= new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
   return integer.format(count);
 }
@@ -108,7 +110,7 @@ export function countInWords(count: number): string {
 export function percent(ratio: number | null | undefined): string {
   if (ratio == null) return "–";
   if (ratio === 1) return `100${thin}%`;
-  // What is a hundredth of a percent on paper may be a little less in binary.
+  // A hundredth of a percent can be slightly less in binary.
   const hundredths = Math.min(9_999, Math.floor(ratio * 10_000 + 1e-9));
   return `${(hundredths / 100).toFixed(2)}${thin}%`;
 }
@@ -124,7 +126,7 @@ export function latencyInWords(ms: number | null | undefined, space = thin): str
   return ms < 10_000 ? `${countInWords(ms)}${space}ms` : `${(ms / 1000).toFixed(1)}${space}s`;
 }
 
-/** What a check said, with its latencies in words. */
+/** The message of a check, with its latencies in words. */
 export const withLatencies = (text: string, space = thin): string =>
   text.replace(/(?<![\d.,])(\d+) ms\b/g, (_, ms: string) => latencyInWords(Number(ms), space));
 
@@ -149,7 +151,7 @@ const xmlEntities: Record<string, string> = {
   "'": "&apos;",
 };
 
-/** Text that XML takes as it is (XML 1.0 §2.4); what no XML can hold (§2.2) is left out. */
+/** Escapes text for XML (XML 1.0 §2.4), and removes characters that XML can't contain (§2.2). */
 export function escapeXml(text: string): string {
   return text
     .toWellFormed()
@@ -173,7 +175,7 @@ function csvCell(text: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Letters that no mark makes out of an ASCII one, and those that German writes with two. */
+/** Letters that Unicode normalization does not reduce to ASCII. */
 const spelled: Record<string, string> = {
   ß: "ss",
   ä: "ae",
@@ -190,7 +192,7 @@ const spelled: Record<string, string> = {
   ı: "i",
 };
 
-/** A name as it may stand in an address: lower-case ASCII letters, digits and single hyphens; perhaps empty. */
+/** Converts a name to a slug: lower-case ASCII letters, digits and single hyphens; can be empty. */
 export function slugFrom(name: string, most: number): string {
   return name
     .normalize("NFC")
@@ -204,7 +206,7 @@ export function slugFrom(name: string, most: number): string {
     .replace(/^-+|-+$/g, "");
 }
 
-/** `{{name}}` of each name: how it stands in a text that is filled. */
+/** `{{name}}` for each name, as in a template. */
 export const inBraces = (names: readonly string[]) => names.map((name) => `{{${name}}}`);
 
 /** The text with these values in it. */

@@ -1,4 +1,5 @@
 /** Wall-clock time in Unix milliseconds; tests hand in their own. */
+
 export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();
@@ -11,7 +12,7 @@ export function timestamp(unixMs: number): string {
   return new Date(unixMs).toISOString();
 }
 
-/** `2026-11-22 13:01 UTC`: in sentences that are told in no zone of anybody's. */
+/** `2026-11-22 13:01 UTC`, for sentences without a time zone of the reader. */
 export const minuteInUtc = (at: number | string): string =>
   `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 

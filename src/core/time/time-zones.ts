@@ -32,7 +32,7 @@ export function toLocal(at: number, timeZone: string): number {
 
 const dayMs = 86_400_000;
 
-/** What a local clock that shows this means: of a time that comes twice the first, of one that is left out what it would have been. */
+/** Converts local time to an instant. Ambiguous times take the first offset; skipped times use the offset before the gap. */
 export function toInstant(local: number, timeZone: string): number {
   const before = local - offsetAt(local - dayMs, timeZone);
   const after = local - offsetAt(local + dayMs, timeZone);

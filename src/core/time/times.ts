@@ -1,9 +1,10 @@
+/** Formats times and periods in a time zone. */
 import { dayMs } from "./clock.ts";
 
 const minuteMs = 60_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Times of a zone in this form; made once, as that is what takes long. */
+/** Formatters by time zone and form, cached because creating one is slow. */
 export function formatIn(
   timeZone: string,
   options: Intl.DateTimeFormatOptions,
@@ -73,7 +74,7 @@ export function spanIn(timeZone: string, from: number, to: number, now: number):
   const zone = formatIn(timeZone, { timeZoneName: "short" })
     .formatToParts(to)
     .find(({ type }) => type === "timeZoneName")?.value;
-  // What ends at midnight ends on the day that it was.
+  // A period that ends at midnight ends on the day before.
   const isOneDay = isSameDayIn(timeZone, from, to - 1);
   const end = isOneDay ? `–${clock.format(to)}` : ` – ${day(to)} ${clock.format(to)}`;
   return `${day(from)} ${clock.format(from)}${end} ${zone}`;

@@ -1,10 +1,11 @@
 /** Lets other work have its turn. */
+
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Other work gets its turn this often while a long list is worked through. */
 const turnMs = 5;
 
-/** Like `forEach`, for work that takes the processor: yields to the event loop every few milliseconds. */
+/** Like `forEach`, for work that needs the processor: yields to the event loop every few milliseconds. */
 export async function eachYielding<T>(items: Iterable<T>, use: (item: T) => void | Promise<void>) {
   let since = performance.now();
   for (const item of items) {

@@ -1,3 +1,4 @@
+/** Identifies the caller of a request by API key or session, and authorizes it. */
 import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
 import { isAtLeast, type Role } from "../../core/roles.ts";

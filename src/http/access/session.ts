@@ -1,3 +1,4 @@
+/** Rules of session cookies, and who a request acts for. */
 import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { Role } from "../../core/roles.ts";

@@ -1,3 +1,4 @@
+/** Client addresses and schemes behind trusted reverse proxies. */
 import { isIP, isIPv4 } from "node:net";
 import { addressIn } from "../../core/security/client-network.ts";
 import type { Log } from "../../core/log.ts";

@@ -1,3 +1,4 @@
+/** Serves the HTML of the admin page at its paths. */
 import { randomBytes } from "node:crypto";
 import type { WebFiles } from "./web-files.ts";
 

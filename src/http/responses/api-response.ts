@@ -1,3 +1,4 @@
+/** Renders JSON responses through their schemas, with ETag and compression. */
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { z } from "zod";

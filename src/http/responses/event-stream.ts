@@ -1,3 +1,4 @@
+/** Server-sent events. */
 import { livePageBounds } from "../../core/limits.ts";
 
 /** Has open pages hear what happens in their organization. */

@@ -1,3 +1,4 @@
+/** Sends large bodies as fast as clients read, within a limit on memory. */
 import { wideNetworkOf } from "../../core/security/client-network.ts";
 import { requestBounds } from "../../core/limits.ts";
 

@@ -1,3 +1,4 @@
+/** Parses long JSON bodies in slices of the event loop. */
 import { AppError } from "../../core/errors.ts";
 import { hasTooManyDigits } from "../../core/text/decimals.ts";
 import { findRepeatedName, lossyIntegerAt } from "../../core/text/json.ts";

@@ -1,3 +1,4 @@
+/** One HTTP request with a timeout and a bounded response, for alerts and other services. */
 import type { TargetGuard } from "../../security/target-guard.ts";
 import { allowedAddresses } from "../addresses.ts";
 import type { OutgoingContext } from "../context.ts";
@@ -6,13 +7,13 @@ import { OwnTrouble, TargetFailure } from "../failures.ts";
 import { type HttpRequest, send } from "./request.ts";
 import { reasonFor } from "../reasons.ts";
 
-/** So much of an answer is read; what stands behind it is of no interest. */
+/** Maximum bytes that are read of a response; the rest is ignored. */
 const maxBytes = 64 * 1024;
 
 export type ExchangeContext = {
   targets: TargetGuard;
   timeoutMs: number;
-  /** Ends it sooner. */
+  /** Aborts before the timeout. */
   cancelled: AbortSignal;
   /** Longest wait for the body after the status. Without it, a slow body fails at the timeout. */
   bodyMs?: number;
@@ -48,7 +49,7 @@ export function exchange(request: HttpRequest, context: ExchangeContext): Promis
   });
 }
 
-/** Runs `talk` with a context of its own, which ends with it. Throws TargetFailure, OwnTrouble. */
+/** Runs `talk` with its own context, which closes afterwards. Throws TargetFailure, OwnTrouble. */
 export async function inTime<T>(
   {
     targets,

@@ -1,3 +1,4 @@
+/** Sends an HTTP/1.1 request over a direct or a proxied connection. */
 import { version } from "../../assets.ts";
 import { portOf } from "../../security/target-guard.ts";
 import { dial, type Tls } from "../connection.ts";
@@ -18,14 +19,14 @@ export type HttpRequest = {
   transport?: Transport;
 };
 
-/** How requests get to where they go. It may stay the same for all that one leads to. */
+/** Route of a request. Redirects can use the same one. */
 export type Transport = {
   /** Only addresses of this one are connected to. */
   family: 4 | 6 | null;
   proxy: Proxy | null;
-  /** What is connected to instead of a host; its name stays what is asked for. */
+  /** Host to connect to instead; the requested name stays the same. */
   instead: { of: string; host: string } | null;
-  /** What proves who asks, to this origin and no other, in PEM. */
+  /** Client certificate and key in PEM, only for this origin. */
   client: { origin: string; certificate: string; key: string } | null;
 };
 

@@ -1,4 +1,5 @@
-/** What a Retry-After asks for, in seconds or until a date (RFC 9110 §10.2.3); null for what is no time to come. */
+/** Seconds of a Retry-After header, which has seconds or a date (RFC 9110 §10.2.3); null if it is invalid or in the past. */
+
 export function retryAfterIn(value: string | undefined, now: number): number | null {
   if (value === undefined) return null;
   if (/^\d+$/.test(value)) return Number(value);
