@@ -11,7 +11,7 @@ import { BackupDownloads } from "./operations/backups/downloads.ts";
 import { ScheduledBackups } from "./operations/backups/scheduler.ts";
 import { ProblemWatch } from "./operations/diagnostics/watch.ts";
 import { startRestored } from "./operations/backups/restored.ts";
-import { importUploads } from "./imports/uploads.ts";
+import { ImportUploads } from "./imports/uploads.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration/files/apply.ts";
 import { apiKeyCache } from "./accounts/api-keys/service.ts";
 import { ClusterNode } from "./cluster/service.ts";
@@ -255,7 +255,7 @@ function createFiles(core: Core) {
   return {
     downloads: new BackupDownloads({ directory, clock, copyTo }),
     scheduled: new ScheduledBackups({ ...core, workIn: directory, copyTo }),
-    uploads: importUploads(directory, clock),
+    uploads: new ImportUploads(directory, clock),
   };
 }
 

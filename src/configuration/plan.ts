@@ -88,32 +88,43 @@ export async function planOf(
   });
   if (issues.length > 0) throw validationError(issues);
   giveChannelsToNew(scope, steps, all);
-  const named = new Set(entries.map(idOfEntry));
-  const gone = prune
-    ? managed.filter(
-        ({ section, link }) => !named.has(idOfEntry({ section, key: link?.externalId ?? "" })),
-      )
-    : [];
-  const isMade = ({ link, isDefaultPage }: Current) => link?.adopted === false && !isDefaultPage;
-  const removed = gone.filter(isMade);
-  const made = managed.filter(isMade).length;
-  const released = gone.filter((one) => !isMade(one));
   const keyOfId = new Map([...ids].map(([name, id]) => [id, name.split(" ")[1] ?? ""]));
-  const here = new Set(managed.map(({ link }) => link));
   const changes = await mapYielding(steps, (step) => changeOf(step, keyOfId));
+  const left = prune ? pruned(entries, managed, own) : { removed: [], released: [], dangling: [] };
+  const createdCount = managed.filter(isCreatedHere).length;
   return {
     source,
     steps,
-    removed,
-    released,
     links: own,
-    dangling: prune ? own.filter((link) => !here.has(link) && !isNamed(link, named)) : [],
-    removedShare: made === 0 ? 0 : removed.length / made,
+    ...left,
+    removedShare: createdCount === 0 ? 0 : left.removed.length / createdCount,
     changes: [
       ...changes.flat(),
-      ...removed.map((one) => goneOf(one, "delete")),
-      ...released.map((one) => goneOf(one, "release")),
+      ...left.removed.map((one) => goneOf(one, "delete")),
+      ...left.released.map((one) => goneOf(one, "release")),
     ],
+  };
+}
+
+/** Records that a configuration created are removed with their entry; adopted ones are only released. */
+const isCreatedHere = ({ link, isDefaultPage }: Current) =>
+  link?.adopted === false && !isDefaultPage;
+
+/** Managed records without an entry, and links of this source without a record or an entry. */
+function pruned(
+  entries: readonly Entry[],
+  managed: readonly Current[],
+  own: ConfigPlan["links"],
+): Pick<ConfigPlan, "removed" | "released" | "dangling"> {
+  const named = new Set(entries.map(idOfEntry));
+  const isGone = ({ section, link }: Current) =>
+    !named.has(idOfEntry({ section, key: link?.externalId ?? "" }));
+  const gone = managed.filter(isGone);
+  const here = new Set(managed.map(({ link }) => link));
+  return {
+    removed: gone.filter(isCreatedHere),
+    released: gone.filter((one) => !isCreatedHere(one)),
+    dangling: own.filter((link) => !here.has(link) && !isNamed(link, named)),
   };
 }
 

@@ -1,3 +1,4 @@
+/** Writes the results of an import and their sums, in the order of their keys and in bounded writes. */
 import { bucketOf } from "../core/collections/percentiles.ts";
 import { dayMs, hourMs } from "../core/time/clock.ts";
 import { toRemoteLine } from "../core/text/words.ts";
@@ -6,29 +7,29 @@ import { codeOf } from "../monitoring/uptime/rules.ts";
 import type { Beat, History, Sum } from "./plan.ts";
 import { addition, sumColumns } from "./store.ts";
 
-/** Rows of one statement, of one write, and of what is put in order before it is written. */
+/** Rows of one statement, of one write, and of one sort before writing. */
 const rowsOfStatement = 200;
 const rowsOfWrite = 10_000;
 const rowsInOrder = 40_000;
 
-/** Where results of a monitor go. */
+/** The target of a monitor's results. */
 export type Destination = {
-  /** The number that they are written under. */
+  /** The number under which they are written. */
   key: number;
   intervalSeconds: number;
-  /** Results after this time alone, in Unix milliseconds; null for all. */
+  /** Only results after this time are imported, in Unix milliseconds; null for all. */
   after: number | null;
 };
 
 type Row = Parameter[];
 type Counts = { heartbeats: number; hours: number; days: number };
-/** How many rows were written, and under which numbers. */
+/** Written rows, and the numbers under which they were written. */
 type Written = Counts & { keys: Set<number> };
 type Options = {
   store: Store;
-  /** Goes into each write: holds while the import goes on. */
+  /** Guards of each write, which hold while the import is running. */
   touch: () => Statement[];
-  /** Results and hours older than this are not kept, in Unix milliseconds. */
+  /** Older results and hours are not imported, in Unix milliseconds. */
   keepBeatsFrom: number;
   keepHoursFrom: number;
   progress: (read: number) => void;
@@ -45,39 +46,116 @@ const sumTable = (unit: Unit) =>
   `${units[unit][0]} (${units[unit][1]}, monitor_key, ${sumColumns.join(", ")})`;
 
 /**
- * Writes results under numbers that no monitor has yet: they are seen when one gets them. In portions
- * between which everything else goes on.
+ * Writes results under numbers that no monitor has yet, so that they are not visible before the import is done.
+ * Other work runs between the writes.
  */
 export async function writeHistory(
   history: History,
   destinations: ReadonlyMap<string, Destination>,
   options: Options,
 ): Promise<Written> {
-  const { progress, keepBeatsFrom, keepHoursFrom } = options;
+  const hasSums = history.sums !== null;
   const written: Written = { heartbeats: 0, hours: 0, days: 0, keys: new Set() };
-  let read = 0;
   const write = writer(options, written);
-  const { sums } = history;
-  for (const unit of sums === null ? [] : (["hours", "days"] as const)) {
-    const periodMs = units[unit][2];
-    for await (const some of sums?.(unit) ?? []) {
-      for (const sum of some) {
+  const summing = new BeatWriter(write, hasSums, options);
+  let read = 0;
+  const recordProgress = async (count: number) => {
+    await write.whenMany();
+    options.progress((read += count));
+  };
+  for (const unit of hasSums ? (["hours", "days"] as const) : [])
+    for await (const sums of history.sums?.(unit) ?? []) {
+      for (const sum of sums) {
         const to = destinations.get(sum.externalId);
-        const row = to === undefined ? null : sumRow(sum, to, periodMs / 1_000);
-        if (to === undefined || row === null) continue;
-        if (to.after !== null && sum.period <= Math.floor(to.after / periodMs)) continue;
-        if (unit === "hours" && sum.period * hourMs < keepHoursFrom) continue;
-        write.add(unit, row);
+        const row = to === undefined ? null : rowOfSum(unit, sum, to, options.keepHoursFrom);
+        if (row !== null) write.add(unit, row);
       }
-      await write.whenMany();
-      progress((read += some.length));
+      await recordProgress(sums.length);
     }
+  for await (const beats of history.beats(hasSums ? options.keepBeatsFrom : 0)) {
+    for (const beat of beats) {
+      const to = destinations.get(beat.externalId);
+      if (to !== undefined) summing.add(beat, to);
+    }
+    await recordProgress(beats.length);
   }
-  const open = new Map<number, Running>();
-  const close = (unit: Unit, running: Running) => {
+  summing.end();
+  await write.all();
+  options.progress(history.total);
+  return written;
+}
+
+/** Null for a sum without checks, of a time that is imported already, or that retention would remove. */
+function rowOfSum(unit: Unit, sum: Sum, to: Destination, keepHoursFrom: number): Row | null {
+  const periodMs = units[unit][2];
+  if (to.after !== null && sum.period <= Math.floor(to.after / periodMs)) return null;
+  if (unit === "hours" && sum.period * hourMs < keepHoursFrom) return null;
+  return sumRow(sum, to, periodMs / 1_000);
+}
+
+/** Writes single results, and sums them up for periods of which the source has no sums. */
+class BeatWriter {
+  readonly #write: ReturnType<typeof writer>;
+  readonly #hasSums: boolean;
+  readonly #options: Options;
+  readonly #running = new Map<number, Running>();
+
+  constructor(write: ReturnType<typeof writer>, hasSums: boolean, options: Options) {
+    this.#write = write;
+    this.#hasSums = hasSums;
+    this.#options = options;
+  }
+
+  add(beat: Beat, to: Destination) {
+    if (to.after !== null && beat.at <= to.after) return;
+    const running = this.#running.get(to.key) ?? {
+      key: to.key,
+      lastAt: null,
+      hours: null,
+      days: null,
+    };
+    this.#running.set(to.key, running);
+    if (beat.at === running.lastAt) return;
+    const gap = running.lastAt === null ? Infinity : Math.round((beat.at - running.lastAt) / 1_000);
+    // After a clock was set back, results are out of order. They cover no time of their own.
+    const seconds = Math.max(0, Math.min(gap, to.intervalSeconds));
+    running.lastAt = Math.max(running.lastAt ?? 0, beat.at);
+    for (const unit of ["hours", "days"] as const) this.#sum(unit, running, beat, seconds, to);
+    if (beat.at >= this.#options.keepBeatsFrom)
+      this.#write.add("heartbeats", [
+        to.key,
+        beat.at,
+        codeOf(beat.status),
+        beat.latencyMs,
+        seconds,
+        beat.status === "up" ? null : lineOf(beat.message),
+      ]);
+  }
+
+  /** Writes the sums of the last periods. */
+  end() {
+    for (const running of this.#running.values())
+      for (const unit of ["hours", "days"] as const) this.#close(unit, running);
+  }
+
+  #sum(unit: Unit, running: Running, beat: Beat, seconds: number, { after }: Destination) {
+    const periodMs = units[unit][2];
+    const period = Math.floor(beat.at / periodMs);
+    // The source's own sum of a partly imported period is not used: it includes the imported results.
+    const isPartlyImported = after !== null && period === Math.floor(after / periodMs);
+    if (this.#hasSums && !isPartlyImported) return;
+    if (running[unit]?.period !== period) {
+      this.#close(unit, running);
+      running[unit] = emptySum(period);
+    }
+    count(running[unit], beat, seconds);
+  }
+
+  #close(unit: Unit, running: Running) {
     const sum = running[unit];
-    if (sum === null || (unit === "hours" && sum.period * hourMs < keepHoursFrom)) return;
-    write.add(unit, [
+    if (sum === null) return;
+    if (unit === "hours" && sum.period * hourMs < this.#options.keepHoursFrom) return;
+    this.#write.add(unit, [
       sum.period,
       running.key,
       sum.up,
@@ -91,48 +169,7 @@ export async function writeHistory(
       sum.most,
       sum.count === 0 ? null : JSON.stringify(Object.fromEntries(sum.buckets)),
     ]);
-  };
-  for await (const some of history.beats(sums === null ? 0 : keepBeatsFrom)) {
-    for (const beat of some) {
-      const to = destinations.get(beat.externalId);
-      if (to === undefined || (to.after !== null && beat.at <= to.after)) continue;
-      let running = open.get(to.key);
-      if (running === undefined)
-        open.set(to.key, (running = { key: to.key, lastAt: null, hours: null, days: null }));
-      const gap =
-        running.lastAt === null ? Infinity : Math.round((beat.at - running.lastAt) / 1_000);
-      // A clock that was set back left beats out of order: they stand for no time of their own.
-      const seconds = Math.max(0, Math.min(gap, to.intervalSeconds));
-      if (beat.at === running.lastAt) continue;
-      running.lastAt = Math.max(running.lastAt ?? 0, beat.at);
-      for (const unit of ["hours", "days"] as const) {
-        const period = Math.floor(beat.at / units[unit][2]);
-        const isPartOf = to.after !== null && period === Math.floor(to.after / units[unit][2]);
-        if (sums !== null && !isPartOf) continue;
-        if (running[unit]?.period !== period) {
-          close(unit, running);
-          running[unit] = emptySum(period);
-        }
-        count(running[unit], beat, seconds);
-      }
-      if (beat.at >= keepBeatsFrom)
-        write.add("heartbeats", [
-          to.key,
-          beat.at,
-          codeOf(beat.status),
-          beat.latencyMs,
-          seconds,
-          beat.status === "up" ? null : lineOf(beat.message),
-        ]);
-    }
-    await write.whenMany();
-    progress((read += some.length));
   }
-  for (const running of open.values())
-    for (const unit of ["hours", "days"] as const) close(unit, running);
-  await write.all();
-  progress(history.total);
-  return written;
 }
 
 const lineOf = (message: string | null) => (message === null ? null : toRemoteLine(message, 500));
@@ -174,7 +211,7 @@ function count(sum: RunningSum | null, { status, latencyMs }: Beat, seconds: num
   sum.buckets.set(bucket, (sum.buckets.get(bucket) ?? 0) + 1);
 }
 
-/** Counted checks as seconds: each part of the period that they cover has its share of it. Null for none. */
+/** Converts counts of checks to seconds: each status gets its share of the covered time. Null without checks. */
 function sumRow(
   { period, up, down, maintenance, latency }: Sum,
   { key, intervalSeconds }: Destination,
@@ -201,7 +238,7 @@ function sumRow(
   ];
 }
 
-/** Gathers rows and writes them in the order of their keys. */
+/** Collects rows and writes them in the order of their keys. */
 function writer({ store, touch }: Options, written: Written) {
   const waiting: Record<keyof Counts, Row[]> = { heartbeats: [], hours: [], days: [] };
 

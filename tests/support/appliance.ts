@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { importUploads } from "../../src/imports/uploads.ts";
+import { ImportUploads } from "../../src/imports/uploads.ts";
 import { tablesOfCluster } from "../../src/database/backup/content.ts";
 import { configOf } from "../../src/config.ts";
 import { createApiKey, apiKeyCache } from "../../src/accounts/api-keys/service.ts";
@@ -219,7 +219,7 @@ export function applianceOn(
     setUp: setUpOf(setUpToken, clock, () => {}),
     sessions: sessionCache(store, clock),
     backups,
-    uploads: importUploads(uploadsIn, clock),
+    uploads: new ImportUploads(uploadsIn, clock),
     keepResults: 14,
     keepHours: 400,
     runScheduledBackup: async () => {},

@@ -1,3 +1,4 @@
+/** Status pages and incidents of Uptime Kuma. */
 import { slugFrom } from "../../core/text/words.ts";
 import { NewStatusPage } from "../../status-pages/schema.ts";
 import type { Planned } from "../plan.ts";
@@ -23,71 +24,22 @@ export function contentOfPages(rows: KumaSource["rows"]) {
   };
 }
 
-/** A status page with its sections; of a monitor that stands on it twice the first place. */
+type Content = ReturnType<typeof contentOfPages>;
+
+/** A status page with its sections. A monitor that is on it twice keeps its first position. */
 export function pageOf(
   row: Fields,
-  content: ReturnType<typeof contentOfPages>,
+  content: Content,
   timeZone: string,
   lost: NotesOfLost,
 ): Planned {
   const notes: string[] = [];
-  const { groupsOf, entriesOf, domainsOf, monitors } = content;
   const seen = new Set<number>();
-  const sections: Fields[] = [];
-  for (const group of groupsOf(row)) {
-    notes.push(...lost("group", group));
-    const name = clean(text(group["name"])).slice(0, 255) || "Services";
-    if (!isOn(group["public"] ?? true)) {
-      notes.push(`Without its section ${name}: it was not public.`);
-      continue;
-    }
-    const ids: string[] = [];
-    for (const entry of entriesOf(group)) {
-      const monitor = monitors.get(number(entry["monitor_id"]));
-      if (monitor === undefined) continue;
-      const called = `“${text(monitor["name"])}”`;
-      if (isGroup(monitor))
-        notes.push(
-          `Section ${name}: without the row of the group ${called}, which has no state here. Add the group as a section to publish its monitors.`,
-        );
-      else if (seen.has(number(monitor["id"])))
-        notes.push(`Section ${name}: without ${called}, which is on the page already.`);
-      else {
-        ids.push(idOf(monitor));
-        if (isOn(entry["send_url"]))
-          notes.push(`Section ${name}: ${called} without the link to it.`);
-      }
-      notes.push(...lost("monitor_group", entry).map((note) => `${called}: ${note}`));
-      seen.add(number(monitor["id"]));
-    }
-    sections.push({ name, monitors: ids });
-  }
-  const hosts = domainsOf(row).map((cname) => text(cname["domain"]).toLowerCase());
-  const fitting = hosts
-    .filter(
-      (host) => NewStatusPage.safeParse({ slug: "page", title: "Page", hosts: [host] }).success,
-    )
-    .slice(0, 10);
-  for (const host of hosts)
-    if (!fitting.includes(host)) notes.push(`Without its host name ${host}.`);
-  const unused = {
-    custom_css: "custom CSS",
-    footer_text: "footer",
-    analytics_id: "analytics",
-    google_analytics_tag_id: "analytics",
-    password: "password, which Uptime Kuma did not ask for",
-    rss_title: "title of its feed",
-  };
-  const css = text(row["custom_css"])
-    .replace(/body\s*\{\s*\}/, "")
-    .trim();
-  const missing = Object.entries(unused).filter(
-    ([column]) => (column === "custom_css" ? css : text(row[column])) !== "",
-  );
-  if (missing.length > 0) notes.push(`Without its ${missing.map(([, word]) => word).join(", ")}.`);
-  if (isOn(row["show_tags"])) notes.push("Tags are not shown.");
-  if (isOn(row["show_certificate_expiry"])) notes.push("The end of certificates is not shown.");
-  notes.push(...lost("status_page", row));
+  const sections = content
+    .groupsOf(row)
+    .flatMap((group) => sectionOf(group, content, seen, notes, lost));
+  const hosts = hostsOf(content.domainsOf(row), notes);
+  notes.push(...notesOfUnused(row), ...lost("status_page", row));
   const slug = text(row["slug"]);
   const theme = text(row["theme"]);
   const fields: Fields = {
@@ -96,8 +48,8 @@ export function pageOf(
     description: paragraphs(text(row["description"])).slice(0, 2_000),
     theme: ["light", "dark"].includes(theme) ? theme : "auto",
     visibility: isOn(row["published"] ?? true) ? "public" : "hidden",
-    hosts: fitting,
-    // Uptime Kuma tells everybody the latency of what is on a page.
+    hosts,
+    // Uptime Kuma publishes the latency of all monitors on a page.
     showLatency: true,
     timeZone,
     sections,
@@ -105,15 +57,84 @@ export function pageOf(
   };
   if (fields["slug"] !== slug)
     notes.push(`Its address is /status/${text(fields["slug"])} instead of /status/${slug}.`);
-  const listed = sections.flatMap((section) => section["monitors"] as string[]);
   return {
     noun: "status-page",
     externalId: idOf(row),
     name: text(row["title"]),
     fields,
-    links: { monitorIds: listed },
+    links: { monitorIds: sections.flatMap(({ monitors }) => monitors) },
     notes,
   };
+}
+
+/** The section of a group; empty for a group that is not public. Adds to `seen` and `notes`. */
+function sectionOf(
+  group: Fields,
+  { entriesOf, monitors }: Content,
+  seen: Set<number>,
+  notes: string[],
+  lost: NotesOfLost,
+): { name: string; monitors: string[] }[] {
+  notes.push(...lost("group", group));
+  const name = clean(text(group["name"])).slice(0, 255) || "Services";
+  if (!isOn(group["public"] ?? true)) {
+    notes.push(`Without its section ${name}: it was not public.`);
+    return [];
+  }
+  const ids: string[] = [];
+  for (const entry of entriesOf(group)) {
+    const monitor = monitors.get(number(entry["monitor_id"]));
+    if (monitor === undefined) continue;
+    const quotedName = `“${text(monitor["name"])}”`;
+    if (isGroup(monitor))
+      notes.push(
+        `Section ${name}: without the row of the group ${quotedName}, which has no state here. Add the group as a section to publish its monitors.`,
+      );
+    else if (seen.has(number(monitor["id"])))
+      notes.push(`Section ${name}: without ${quotedName}, which is on the page already.`);
+    else {
+      ids.push(idOf(monitor));
+      if (isOn(entry["send_url"]))
+        notes.push(`Section ${name}: ${quotedName} without the link to it.`);
+    }
+    notes.push(...lost("monitor_group", entry).map((note) => `${quotedName}: ${note}`));
+    seen.add(number(monitor["id"]));
+  }
+  return [{ name, monitors: ids }];
+}
+
+/** The first ten valid host names of a page; the others are added to `notes`. */
+function hostsOf(domains: readonly Fields[], notes: string[]): string[] {
+  const isValid = (host: string) =>
+    NewStatusPage.safeParse({ slug: "page", title: "Page", hosts: [host] }).success;
+  const hosts = domains.map((cname) => text(cname["domain"]).toLowerCase());
+  const accepted = hosts.filter(isValid).slice(0, 10);
+  for (const host of hosts)
+    if (!accepted.includes(host)) notes.push(`Without its host name ${host}.`);
+  return accepted;
+}
+
+const unusedColumns = {
+  custom_css: "custom CSS",
+  footer_text: "footer",
+  analytics_id: "analytics",
+  google_analytics_tag_id: "analytics",
+  password: "password, which Uptime Kuma did not ask for",
+  rss_title: "title of its feed",
+};
+
+function notesOfUnused(row: Fields): string[] {
+  const css = text(row["custom_css"])
+    .replace(/body\s*\{\s*\}/, "")
+    .trim();
+  const lacking = Object.entries(unusedColumns)
+    .filter(([column]) => (column === "custom_css" ? css : text(row[column])) !== "")
+    .map(([, word]) => word);
+  return [
+    ...(lacking.length > 0 ? [`Without its ${lacking.join(", ")}.`] : []),
+    ...(isOn(row["show_tags"]) ? ["Tags are not shown."] : []),
+    ...(isOn(row["show_certificate_expiry"]) ? ["The end of certificates is not shown."] : []),
+  ];
 }
 
 function slugFor(slug: string, id: string): string {

@@ -1,3 +1,4 @@
+/** Uptime Kuma's data in its SQLite file, which can be damaged or hostile. */
 import { constants, Database } from "bun:sqlite";
 import {
   closeSync,
@@ -223,109 +224,102 @@ function rowsOf(
     : rows;
 }
 
-function historyOf(
-  database: Database,
-  columns: ReadonlyMap<string, readonly string[]>,
-  name: string,
-): History {
-  const count = (table: string) =>
-    columns.has(table)
-      ? (database
-          .query<{ n: number }, []>(
-            `select count(*) as n from (select 1 from ${quoted(table)} limit ${maxCounted})`,
-          )
-          .get()?.n ?? 0)
-      : 0;
-  const beats = count("heartbeat");
-  const days = count("stat_daily");
-  const hours = count("stat_hourly");
-  /**
-   * Rows of a table by its id, some at a time. Pages of a damaged or hostile file can contain each other:
-   * ids that do not rise reveal that.
-   */
-  function* portions<Row>(table: string, selected: string, where: string, ...given: string[]) {
-    const query = database.query(
-      `select id, ${selected} from ${quoted(table)} where id > ? ${where} order by id limit ${portion}`,
-    );
-    for (let last = -1; ;) {
-      let rows: [number, ...unknown[]][];
-      try {
-        rows = query.values(last, ...given) as [number, ...unknown[]][];
-      } catch (error) {
-        throw damagedOr(error, name);
-      }
-      if (rows.length === 0) return;
-      for (const [id] of rows) {
-        if (!(id > last)) throw unreadable(name, `it is damaged (ids of ${table} do not rise).`);
-        last = id;
-      }
-      yield rows as Row[];
-    }
-  }
-  return {
-    total: beats + days + hours,
-    *beats(since) {
-      const from = new Date(since).toISOString().replace("T", " ").slice(0, 19);
-      // Text of Kuma's own form is compared as it is; its messages are read of failures alone.
-      const rows = portions<[number, number, string | null, number, number | null, string | null]>(
-        "heartbeat",
-        `monitor_id, case when octet_length(time) <= 40 then time end, status, ping,
-         case when status <> 1 and octet_length(msg) <= ${maxCellBytes} then substr(msg, 1, ${maxMessage}) end`,
-        "and time >= ?",
-        from,
-      );
-      for (const some of rows)
-        yield some.flatMap(([, monitor, time, status, ping, message]): Beat[] => {
-          const at = instantOf(time);
-          if (at === null) return [];
-          return [
-            {
-              externalId: String(monitor),
-              at,
-              status: statusOfBeat(status),
-              latencyMs: latencyOf(ping),
-              message: typeof message === "string" ? message : null,
-            },
-          ];
-        });
-    },
-    sums:
-      days + hours === 0
-        ? null
-        : function* sums(unit) {
-            const [table, seconds] =
-              unit === "hours"
-                ? (["stat_hourly", 3_600] as const)
-                : (["stat_daily", 86_400] as const);
-            if (!columns.has(table)) return;
-            const extras = columns.get(table)?.includes("extras")
-              ? "case when octet_length(extras) <= 4096 then extras end"
-              : "null";
-            type Row = [number, number, number, number, number, ...(number | null)[]];
-            const rows = portions<[...Row, string | null]>(
-              table,
-              `monitor_id, timestamp, up, down, ping, ping_min, ping_max, ${extras}`,
-              "",
-            );
-            for (const some of rows)
-              yield some.map((row): Sum => {
-                const [, monitor, timestamp, up, down, mean, min, max, extra] = row;
-                const counted = (value: number | null) =>
-                  Math.max(0, Math.round(Number(value) || 0));
-                return {
-                  externalId: String(monitor),
-                  period: Math.floor(Number(timestamp) / seconds),
-                  up: counted(up),
-                  down: counted(down),
-                  maintenance: counted(maintenanceIn(extra as string | null)),
-                  latency:
-                    Number(mean) > 0
-                      ? { mean: Number(mean), min: Number(min) || 0, max: Number(max) || 0 }
-                      : null,
-                };
-              });
-          },
+type Columns = ReadonlyMap<string, readonly string[]>;
+type Count = number | null;
+type BeatRow = [number, number, string | null, number, number | null, string | null];
+type SumRow = [number, number, number, number, number, Count, Count, Count, string | null];
+
+function historyOf(database: Database, columns: Columns, name: string): History {
+  const countRows = (table: string) => {
+    if (!columns.has(table)) return 0;
+    const limited = `(select 1 from ${quoted(table)} limit ${maxCounted})`;
+    return database.query<{ n: number }, []>(`select count(*) as n from ${limited}`).get()?.n ?? 0;
   };
+  const sums = countRows("stat_daily") + countRows("stat_hourly");
+  return {
+    total: countRows("heartbeat") + sums,
+    beats: (since) => readBeats(database, name, since),
+    sums: sums === 0 ? null : (unit) => readSums(database, columns, name, unit),
+  };
+}
+
+/**
+ * Rows of a table in the order of their ids. Pages of a damaged or hostile file can contain each other, which
+ * ids that do not rise reveal.
+ */
+function* portionsOf<Row>(
+  database: Database,
+  name: string,
+  { table, selected, where = "" }: { table: string; selected: string; where?: string },
+  ...given: string[]
+): Generator<Row[]> {
+  const query = database.query(
+    `select id, ${selected} from ${quoted(table)} where id > ? ${where} order by id limit ${portion}`,
+  );
+  for (let last = -1; ;) {
+    let rows: [number, ...unknown[]][];
+    try {
+      rows = query.values(last, ...given) as [number, ...unknown[]][];
+    } catch (error) {
+      throw damagedOr(error, name);
+    }
+    if (rows.length === 0) return;
+    for (const [id] of rows) {
+      if (!(id > last)) throw unreadable(name, `it is damaged (ids of ${table} do not rise).`);
+      last = id;
+    }
+    yield rows as Row[];
+  }
+}
+
+function* readBeats(database: Database, name: string, since: number): Generator<Beat[]> {
+  // Times are compared as text, in Uptime Kuma's own format.
+  const from = new Date(since).toISOString().replace("T", " ").slice(0, 19);
+  const selected = `monitor_id, case when octet_length(time) <= 40 then time end, status, ping,
+    case when status <> 1 and octet_length(msg) <= ${maxCellBytes} then substr(msg, 1, ${maxMessage}) end`;
+  const wanted = { table: "heartbeat", selected, where: "and time >= ?" };
+  for (const rows of portionsOf<BeatRow>(database, name, wanted, from))
+    yield rows.flatMap(([, monitor, time, status, ping, message]): Beat[] => {
+      const at = instantOf(time);
+      if (at === null) return [];
+      return [
+        {
+          externalId: String(monitor),
+          at,
+          status: statusOfBeat(status),
+          latencyMs: latencyOf(ping),
+          message: typeof message === "string" ? message : null,
+        },
+      ];
+    });
+}
+
+function* readSums(
+  database: Database,
+  columns: Columns,
+  name: string,
+  unit: "hours" | "days",
+): Generator<Sum[]> {
+  const [table, seconds] =
+    unit === "hours" ? (["stat_hourly", 3_600] as const) : (["stat_daily", 86_400] as const);
+  if (!columns.has(table)) return;
+  const extras = columns.get(table)?.includes("extras")
+    ? "case when octet_length(extras) <= 4096 then extras end"
+    : "null";
+  const selected = `monitor_id, timestamp, up, down, ping, ping_min, ping_max, ${extras}`;
+  const positive = (value: Count) => Math.max(0, Math.round(Number(value) || 0));
+  for (const rows of portionsOf<SumRow>(database, name, { table, selected }))
+    yield rows.map(([, monitor, timestamp, up, down, mean, min, max, extra]) => ({
+      externalId: String(monitor),
+      period: Math.floor(Number(timestamp) / seconds),
+      up: positive(up),
+      down: positive(down),
+      maintenance: positive(maintenanceIn(extra)),
+      latency:
+        Number(mean) > 0
+          ? { mean: Number(mean), min: Number(min) || 0, max: Number(max) || 0 }
+          : null,
+    }));
 }
 
 export function maintenanceIn(extras: string | null): number {
