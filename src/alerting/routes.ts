@@ -18,6 +18,7 @@ import {
   type TestDependencies,
   testChannel,
 } from "./service.ts";
+import { listAlerts } from "./store.ts";
 
 export const alertRoutes = (dependencies: TestDependencies) =>
   routesUnder("/api/v1")

@@ -1,24 +1,24 @@
+/** Keeps floods of new connections from blocking the event loop. */
 import type { Clock } from "../core/time/clock.ts";
 
 export type RequestHandler = (request: Request) => Response | Promise<Response>;
 
-/** A turn of the event loop is watched from one request in so many on … */
+/** Requests between two measurements of a turn of the event loop … */
 const sample = 32;
-/** … and this long after the last one at the earliest: to tell connections apart takes a system call each. */
+/** … and the minimum pause after one, because telling connections apart takes a system call each. */
 const restMs = 8;
-/** When it has lasted so long, connections that come anew wait for the next one … */
+/** New connections wait for the next turn after one has lasted this long … */
 const longMs = 8;
-/** … unless it had few until then: a busy machine makes a turn long, too, and whoever waits can't pipeline. */
+/** … unless it had few connections: a busy machine makes turns long, too. */
 const fewConnections = 8;
-/** Of what waits, so much is answered in one turn. */
+/** Time for waiting requests per turn. */
 const portionMs = 5;
 
 /**
- * Bun answers a new connection as soon as it has taken it, and takes the next one before it looks at those
- * that are open, and at timers: sixteen clients that connect for each request would have the server to
- * themselves. What comes anew in a turn of the event loop that has lasted too long waits for the next one.
- * A connection that was served in it goes on, because Bun closes one whose next request comes before the
- * answer to the last. `connectionOf` names the connection of a request.
+ * Bun serves new connections before open ones and timers, so sixteen clients that connect for each request
+ * would block all others. New connections in a long turn of the event loop wait for the next turn. A
+ * connection that was served in the same turn continues, because Bun closes it if its next request arrives
+ * before the response. `connectionOf` identifies the connection of a request.
  */
 export function fairTurns(
   handle: RequestHandler,

@@ -197,7 +197,7 @@ describe("a service that refuses for hours as if for good, and is then well,", (
 });
 
 describe("each problem of a monitor is a case of its own, which takes the place of the one before:", () => {
-  test("an outage pages though somebody has acknowledged that it was slow", async () => {
+  test("an outage pages although its slowness was acknowledged", async () => {
     const { shop, later, opened, acknowledge, pages } = await watching();
     await shop.goes("slow");
     await later();
@@ -298,7 +298,7 @@ describe("a certificate", () => {
     expect(opened()).toEqual([]);
   });
 
-  test("that is renewed for a short while is told anew", async () => {
+  test("that is renewed for a short time is notified of again", async () => {
     await using made = await certified(2.5);
     const { opened, later, endsIn } = made;
     endsIn(6.5);
@@ -311,7 +311,7 @@ describe("a certificate", () => {
     ["no longer asked about its certificate", { certificateExpiryDays: null }],
     ["detached", { alertChannelIds: [] }],
   ] as const)
-    test(`of a monitor that is ${what} has no case any more`, async () => {
+    test(`of a monitor that is ${what} has no case any longer`, async () => {
       await using made = await certified(5.5);
       const { opened, later, changeMonitor, site } = made;
       expect((await changeMonitor(site.id, change)).status).toBe(200);
@@ -319,7 +319,7 @@ describe("a certificate", () => {
       expect(opened()).toEqual([]);
     });
 
-  test("has a case beside that of an outage, and neither closes the other", async () => {
+  test("has a case next to that of an outage, and neither closes the other", async () => {
     await using made = await certified(5.5);
     const { opened, site, checked } = made;
     const ends = "warning The certificate of Site expires in 5 days";
@@ -359,7 +359,7 @@ describe("an incident", () => {
     ["no longer wanted by the channels", { incidents: false }],
     ["open at channels that are disabled", { enabled: false }],
   ] as const)
-    test(`that is ${what} has no case any more`, async () => {
+    test(`that is ${what} has no case any longer`, async () => {
       const made = await watching();
       const { json } = await incident(made, {});
       await made.later();
@@ -396,7 +396,7 @@ describe("an incident", () => {
   });
 });
 
-test("a problem of the appliance is one case from its beginning to its end, whatever it comes to, and the next is another", async () => {
+test("a problem of the appliance is one case at all its stages, and the next problem is another case", async () => {
   const { store, ours, time, later, opened, pages } = await watching();
   const begins = async (stage: string, severity: "warning" | "error") => {
     const problem = {
@@ -430,7 +430,7 @@ test("a problem of the appliance is one case from its beginning to its end, what
   expect(opened()).toEqual([`warning ${title}`]);
 });
 
-test("what an older version told of its own trouble is closed after ten minutes", async () => {
+test("a problem that an older version reported is closed after ten minutes", async () => {
   const { store, ours, time, later, opened } = await watching();
   const at = new Date(time.now).toISOString();
   const event = { organizationId: ours.id, at, type: "appliance.troubled", subjectId: ours.id };
@@ -635,7 +635,7 @@ describe("whatever happens", () => {
     expect(left).toEqual([[0]]);
   }
 
-  test("a case is open as long as its problem lasts and is told, and none once everything is fine", async () => {
+  test("a case is open while its problem lasts and is notified of, and none once everything is fine", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 40, size: "max" }), run),
       tries(25),

@@ -7,7 +7,7 @@ import { answer, hang } from "../support/target.ts";
 const down = "monitor.down Backup";
 const up = "monitor.up Backup";
 
-describe("a channel that fails for good is told of", () => {
+describe("a channel that fails permanently is reported", () => {
   test("to the default channels alone, with its name and the reason", async () => {
     const { inbox, watched, later } = await pager();
     await using failing = await inbox({ name: "Broken" }, answer(410));
@@ -104,7 +104,7 @@ describe("a channel that fails for good is told of", () => {
   });
 });
 
-test("a channel shows its last failure until something arrives, and who edits it is not disturbed", async () => {
+test("a channel shows its last failure until a delivery arrives, and edits do not conflict with it", async () => {
   const { inbox, watched, later, channelOf, etagOf, isStale, time } = await pager();
   await using hook = await inbox({}, answer(500));
   const path = `/api/v1/alert-channels/${hook.id}`;
@@ -132,7 +132,7 @@ test("a channel shows its last failure until something arrives, and who edits it
   expect(await isStale(path, etag)).toBe(false);
 });
 
-describe("the appliance's own trouble is told", () => {
+describe("a problem of the appliance is reported", () => {
   for (const isDefault of [true, false])
     test(
       isDefault ? "to the default channels" : "to all enabled ones where none is default",
@@ -170,8 +170,8 @@ describe("the appliance's own trouble is told", () => {
     );
 });
 
-describe("what waits for a channel", () => {
-  test("that is disabled is skipped when its turn comes, and does not come when it is enabled", async () => {
+describe("a waiting delivery of a channel", () => {
+  test("that is disabled is skipped when it is due, and is not sent when it is enabled", async () => {
     const { inbox, watched, later, changeChannel, deliveriesOf } = await pager();
     await using hook = await inbox({}, answer(500));
     const backup = await watched([hook]);
@@ -191,7 +191,7 @@ describe("what waits for a channel", () => {
     expect(hook.heard()).toEqual([down]);
   });
 
-  test("that is deleted vanishes, and disturbs nobody", async () => {
+  test("that is deleted is removed", async () => {
     const { api, inbox, watched, later, told, logged } = await pager();
     await using gone = await inbox({ name: "Gone" }, answer(500));
     await using other = await inbox();

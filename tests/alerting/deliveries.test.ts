@@ -33,7 +33,7 @@ async function outage(reply: Reply = answer(500), settings = {}) {
   };
 }
 
-describe("what fails is tried again", () => {
+describe("a failed delivery is retried", () => {
   test("after 5 s, 15 s, 1 min, 5 min, then every 15 min for 24 hours, and then given up", async () => {
     const { hook, next, time, later, deliveriesOf } = await outage();
     await using _ = hook;
@@ -106,7 +106,7 @@ describe("what fails is tried again", () => {
   });
 
   for (const status of [401, 403, 404]) {
-    test(`after HTTP ${status}, which a proxy may answer in passing, others are told at once, and it arrives`, async () => {
+    test(`after HTTP ${status}, which can be a proxy's temporary response, other channels are notified at once, and it arrives`, async () => {
       const made = await outage(answer(status));
       const { hook, later, inbox, deliveriesOf, channelOf, backup } = made;
       await using _ = hook;
@@ -129,7 +129,7 @@ describe("what fails is tried again", () => {
       ]);
     });
 
-    test(`after HTTP ${status} it is given up within an hour, and told of once`, async () => {
+    test(`after HTTP ${status} it is given up within an hour, and reported once`, async () => {
       const { hook, later, next, time, inbox, deliveriesOf } = await outage(answer(status));
       await using _ = hook;
       await using other = await inbox({ default: true });
@@ -158,7 +158,7 @@ describe("what fails is tried again", () => {
     expect(await deliveriesOf(hook)).toMatchObject([{ status: "pending" }]);
   });
 
-  test("patience is asked for the whole channel: nothing else goes to it meanwhile, also after a restart", async () => {
+  test("a requested wait holds the whole channel, also after a restart", async () => {
     const made = await outage(answer(429, "", { "retry-after": "600" }));
     const { hook, later, watched, restart, inbox } = made;
     await using _ = hook;
@@ -212,7 +212,7 @@ describe("what fails is tried again", () => {
 });
 
 describe("the order:", () => {
-  test("while an outage can't be told its end waits, and others pass", async () => {
+  test("while an outage can't be delivered, its end waits, and other deliveries overtake it", async () => {
     const { inbox, watched, later } = await pager();
     await using hook = await inbox();
     hook.reply((response) => {
@@ -261,7 +261,7 @@ describe("the order:", () => {
 });
 
 describe("an end", () => {
-  test("whose outage was given up is not told", async () => {
+  test("whose outage was given up is not sent", async () => {
     const { hook, backup, later, deliveriesOf } = await outage(answer(410));
     await using _ = hook;
     await later();
@@ -287,7 +287,7 @@ describe("an end", () => {
     });
   });
 
-  test("is told where the outage arrived, though a reminder of it was given up", async () => {
+  test("is sent if the outage arrived, although a reminder of it was given up", async () => {
     const { hook, backup, later, lasts } = await outage(answer());
     await using _ = hook;
     await later();
@@ -302,7 +302,7 @@ describe("an end", () => {
 });
 
 describe("the machine stops", () => {
-  test("before an outage was taken in: it is told once", async () => {
+  test("before an outage was read: it is sent once", async () => {
     const { hook, later, diesBefore, restart } = await outage(answer());
     await using _ = hook;
     diesBefore('insert into "deliveries"');
@@ -314,7 +314,7 @@ describe("the machine stops", () => {
     expect(hook.heard()).toEqual([down]);
   });
 
-  test("before it was sent: it is told once", async () => {
+  test("before it was sent: it is sent once", async () => {
     const { hook, later, diesBefore, restart } = await outage(answer());
     await using _ = hook;
     diesBefore("set status = 'sending'");
@@ -326,7 +326,7 @@ describe("the machine stops", () => {
     expect(hook.heard()).toEqual([down]);
   });
 
-  test("before it is written down that it was told: it is told again under the same id, and before its end", async () => {
+  test("before the attempt is stored: it is sent again with the same ID, and before its end", async () => {
     const { hook, backup, later, diesBefore, restart } = await outage(answer());
     await using _ = hook;
     diesBefore("delivery_attempts");
@@ -342,7 +342,7 @@ describe("the machine stops", () => {
     expect(second?.body).toBe(first?.body as string);
   });
 
-  test("on purpose: what is under way comes to its end, and is not told again", async () => {
+  test("on purpose: deliveries in flight finish, and are not sent again", async () => {
     const { hook, time, later, restart } = await outage(hang);
     await using _ = hook;
     await later(0);

@@ -47,7 +47,7 @@ test("hundreds of monitors that go down at once are few messages below 20 kB, in
   expect(deliveries.flatMap(({ alertIds }) => alertIds)).toHaveLength(200);
 });
 
-test("what a digest has no room for goes out with it", async () => {
+test("alerts that a digest has no room for are sent with it in another", async () => {
   const { hook, at } = await moments();
   await using _ = hook;
   const names = Array.from({ length: 60 }, (_unused, index) => `${"long ".repeat(40)}${index}`);
@@ -98,8 +98,8 @@ test("more than 1,000 alerts are more than one message, whatever its service tak
   expect(chat.asked).toHaveLength(2);
 });
 
-describe("what comes", () => {
-  test("alone goes as itself five seconds later", async () => {
+describe("an alert", () => {
+  test("alone is sent five seconds later", async () => {
     const { hook, at } = await moments();
     await using _ = hook;
     await at(0, "A");
@@ -109,7 +109,7 @@ describe("what comes", () => {
     expect(hook.received()).toMatchObject([{ type: "monitor.down" }]);
   });
 
-  test("within five seconds of the first goes with it, at least one second after itself", async () => {
+  test("within five seconds of the first is sent with it, at least one second later", async () => {
     const { hook, at } = await moments();
     await using _ = hook;
     await at(0, "A");
@@ -149,7 +149,7 @@ describe("what comes", () => {
     expect(hook.asked).toHaveLength(1);
   });
 
-  test("of one monitor within five seconds stands in one message in its order", async () => {
+  test("of the same monitor within five seconds is in the same message, in order", async () => {
     const { inbox, watched, later } = await pager();
     await using hook = await inbox();
     const backup = await watched([hook]);
@@ -218,7 +218,7 @@ test("an alert has one id, alone or in a digest, on whatever channel, and in the
 });
 
 describe("while a channel is down", () => {
-  test("what comes gathers, and goes out as one message when it is back", async () => {
+  test("new alerts gather, and are sent as one message when it works again", async () => {
     const { inbox, watched, later, deliveriesOf } = await pager();
     await using hook = await inbox({}, answer(503));
     const names = Array.from({ length: 12 }, (_, index) => `Job ${index}`);
@@ -242,7 +242,7 @@ describe("while a channel is down", () => {
     expect(deliveries.map(({ status }) => status)).toEqual(arrived.map(() => "delivered"));
   });
 
-  test("nothing is lost in 23 hours, nor told in another order than it happened", async () => {
+  test("nothing is lost in 23 hours, nor sent out of order", async () => {
     const { inbox, watched, later } = await pager();
     await using hook = await inbox({}, answer(500));
     const backup = await watched([hook]);

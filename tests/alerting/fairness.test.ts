@@ -202,7 +202,7 @@ describe("events that wait for another turn", () => {
       expect(made.database.query(left).all()).toEqual([]);
     });
 
-  test("are kept until they were handled, however old they are", async () => {
+  test("are stored until they were handled, however old they are", async () => {
     const made = await flooded(size);
     const { fan } = restarted(made);
     await readAll(made, fan);

@@ -28,7 +28,7 @@ const updated = "incident.updated Slow";
 const resolved = "incident.resolved Slow";
 
 describe("an incident of people", () => {
-  test("is told from its opening to its end, each time with what was posted", async () => {
+  test("is notified of from its opening to its end, each time with the posted text", async () => {
     const { hook, incident, later, time } = await setUp();
     await using _ = hook;
     const at = new Date(time.now).toISOString();
@@ -61,7 +61,7 @@ describe("an incident of people", () => {
     ]);
   });
 
-  test("is told to enabled channels that want incidents, attached to anything or not", async () => {
+  test("is sent to enabled channels with incidents enabled, attached to a monitor or not", async () => {
     const { hook, inbox, incident, watched, later } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
@@ -74,7 +74,7 @@ describe("an incident of people", () => {
     for (const { asked } of [unwanted, off]) expect(asked).toEqual([]);
   });
 
-  test("that is opened again is told as updated, and its second end, too", async () => {
+  test("that is reopened is sent as updated, and so is its second end", async () => {
     const { hook, incident, later } = await setUp();
     await using _ = hook;
     const { post } = await incident();
@@ -85,7 +85,7 @@ describe("an incident of people", () => {
     expect(hook.heard()).toEqual([opened, resolved, updated, resolved]);
   });
 
-  test("is not told of where nothing is posted, nor when it is deleted", async () => {
+  test("sends nothing if nothing is posted, nor when it is deleted", async () => {
     const { hook, api, incident, later } = await setUp();
     await using _ = hook;
     const { id, post } = await incident();
@@ -97,7 +97,7 @@ describe("an incident of people", () => {
     expect(hook.heard()).toEqual([opened]);
   });
 
-  test("is told as it was then, not as it was edited afterwards", async () => {
+  test("is sent as it was then, not as it was edited afterwards", async () => {
     const { hook, api, incident, later } = await setUp();
     await using _ = hook;
     const { id } = await incident({ message: "First." });
@@ -112,7 +112,7 @@ describe("an incident of people", () => {
     ]);
   });
 
-  test("is resolved only for those who were told of it, by whatever step", async () => {
+  test("is resolved only for channels that were notified of it, by whatever step", async () => {
     const { hook, inbox, incident, later, changeChannel } = await setUp();
     await using _ = hook;
     await using never = await inbox({ incidents: false });
@@ -128,7 +128,7 @@ describe("an incident of people", () => {
     expect(never.heard()).toEqual([]);
   });
 
-  test("about a muted monitor is told all the same", async () => {
+  test("about a muted monitor is sent all the same", async () => {
     const { hook, incident, watched, later } = await setUp();
     await using _ = hook;
     const backup = await watched([], { muted: true });
@@ -137,7 +137,7 @@ describe("an incident of people", () => {
     expect(hook.heard()).toEqual([opened]);
   });
 
-  test("is not told to another organization", async () => {
+  test("is not sent to another organization", async () => {
     const { hook, theirs, later } = await setUp();
     await using _ = hook;
     await theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
@@ -149,7 +149,7 @@ describe("an incident of people", () => {
 describe("an incident that a monitor opens", () => {
   const fields = { autoIncidentSeverity: "critical", degradedAfterMs: 500 };
 
-  test("is told with its automatic updates to channels that are not attached; the others hear of the monitor", async () => {
+  test("is sent with its automatic updates to channels that are not attached; the others are notified of the monitor", async () => {
     const { hook, inbox, watched, later } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
@@ -172,7 +172,7 @@ describe("an incident that a monitor opens", () => {
     });
   });
 
-  test("is told as resolved once its monitor is deleted, to whoever heard of it", async () => {
+  test("is sent as resolved once its monitor is deleted, to channels that were notified of it", async () => {
     const { hook, api, inbox, watched, later, time } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
@@ -195,7 +195,7 @@ describe("an incident that a monitor opens", () => {
   });
 
   for (const what of ["monitor", "group"])
-    test(`is told to nobody while the ${what} is muted, nor then its end to who was not told`, async () => {
+    test(`is not sent while the ${what} is muted, nor is its end to channels without its start`, async () => {
       const { hook, group, watched, later, muteGroup } = await setUp();
       await using _ = hook;
       const { id: groupId } = await group();
@@ -216,7 +216,7 @@ describe("an incident that a monitor opens", () => {
       expect(hook.heard()).toEqual(["incident.opened Backup is down"]);
     });
 
-  test("and that people resolve is not told a second time when the monitor is up", async () => {
+  test("and that people resolve is not sent a second time when the monitor is up", async () => {
     const { hook, api, watched, later } = await setUp();
     await using _ = hook;
     const backup = await watched([], fields);

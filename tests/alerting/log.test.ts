@@ -29,7 +29,7 @@ async function history() {
 }
 
 describe("the log of alerts", () => {
-  test("has everything that was told, newest first, with what was said", async () => {
+  test("has all alerts, newest first, with their texts", async () => {
     const { ours, hook, a } = await history();
     await using _ = hook;
     const { status, json } = await ours.reader("GET", "/api/v1/alerts");
@@ -80,7 +80,7 @@ describe("the log of alerts", () => {
     expect(json.data).toEqual({ ...alert, deliveries });
   });
 
-  test("keeps what was told of a monitor that was renamed or removed", async () => {
+  test("keeps alerts of a monitor that was renamed or removed", async () => {
     const { api, told, hook, a } = await history();
     await using _ = hook;
     await a.change({ name: "Renamed" });
@@ -90,7 +90,7 @@ describe("the log of alerts", () => {
     expect(before[0].data.monitor.name).toBe("A");
   });
 
-  test("has nothing of what nobody was told", async () => {
+  test("has no events that notified no channel", async () => {
     const { inbox, watched, later, told } = await pager();
     await using off = await inbox({ enabled: false });
     await (await watched([off])).goes("down");
@@ -100,7 +100,7 @@ describe("the log of alerts", () => {
 });
 
 describe("the log of a channel's deliveries", () => {
-  test("shows what waits, what failed and will be tried again, what arrived and what was given up", async () => {
+  test("shows waiting, retrying, delivered and failed deliveries", async () => {
     const { inbox, watched, later, deliveriesOf, time } = await pager();
     await using hook = await inbox({}, answer(500));
     const backup = await watched([hook]);
@@ -144,7 +144,7 @@ describe("the log of a channel's deliveries", () => {
     });
   });
 
-  test("is newest first and comes page by page, to those who may only read, too", async () => {
+  test("is newest first and has pages, also for viewers", async () => {
     const { ours, hook } = await history();
     await using _ = hook;
     const path = `/api/v1/alert-channels/${hook.id}/deliveries`;

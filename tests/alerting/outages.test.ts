@@ -7,7 +7,7 @@ const up = "monitor.up Backup";
 const degraded = "monitor.degraded Backup";
 const reminder = "monitor.reminder Backup";
 
-describe("an outage is told", () => {
+describe("an outage is notified of", () => {
   test("to every enabled channel of its monitor, in the monitor's order, and to no other", async () => {
     const { inbox, watched, later, told, api } = await pager();
     await using first = await inbox();
@@ -27,7 +27,7 @@ describe("an outage is told", () => {
     ]);
   });
 
-  test("with who, what, since when and why, and its end with how long it took", async () => {
+  test("with its monitor, state, start and reason, and its end with the duration", async () => {
     const { inbox, watched, later, time } = await pager();
     await using hook = await inbox();
     const backup = await watched([hook]);
@@ -60,7 +60,7 @@ describe("an outage is told", () => {
     expect(recovery?.data).toMatchObject({ monitor, latencyMs: 42, downSeconds: 754, url });
   });
 
-  test("with what is watched, its tags, its group and the beginning of its description", async () => {
+  test("with its target, tags, group and the start of its description", async () => {
     const { inbox, monitor, group, pass, later, told } = await pager();
     await using hook = await inbox();
     await using shop = await target(answer(500));
@@ -109,9 +109,9 @@ describe("an outage is told", () => {
   });
 });
 
-describe("nobody is told", () => {
+describe("no channel is notified", () => {
   for (const what of ["monitor", "group"])
-    test(`of a ${what} that is muted, nor of the end of what was told before; from then on all is as ever`, async () => {
+    test(`of a ${what} that is muted, nor of the end of an earlier outage; afterwards everything is sent again`, async () => {
       const { inbox, watched, group, later, muteGroup } = await pager();
       await using hook = await inbox();
       const { id: groupId } = await group();
@@ -158,7 +158,7 @@ describe("nobody is told", () => {
     expect(hook.heard()).toEqual([down, up]);
   });
 
-  test("of the end of an outage who was detached meanwhile, also when attached again", async () => {
+  test("of the end of an outage if it was detached meanwhile, also when attached again", async () => {
     const { inbox, watched, later } = await pager();
     await using hook = await inbox();
     const backup = await watched([hook]);
@@ -175,7 +175,7 @@ describe("nobody is told", () => {
     expect(hook.heard()).toEqual([down]);
   });
 
-  test("of the end of an outage who was attached or enabled during it, but of it after a pause", async () => {
+  test("of the end of an outage if it was attached or enabled during it, but of the outage after a pause", async () => {
     const { inbox, watched, later, changeChannel } = await pager();
     await using first = await inbox();
     await using attached = await inbox();
@@ -203,7 +203,7 @@ describe("nobody is told", () => {
     expect(enabled.heard()).toEqual([down, up]);
   });
 
-  test("of what another organization's monitor does", async () => {
+  test("of another organization's monitor", async () => {
     const { inbox, theirs, stranger, later } = await pager();
     await using hook = await inbox({ default: true });
     const body = { type: "push", name: "Theirs", retries: 0 };
@@ -215,7 +215,7 @@ describe("nobody is told", () => {
 });
 
 describe("a reminder", () => {
-  test("comes every interval while the monitor is down, with how long it is, and not after", async () => {
+  test("is sent at every interval while the monitor is down, with the duration, and not after", async () => {
     const { inbox, watched, later, lasts } = await pager();
     await using hook = await inbox();
     const backup = await watched([hook], { reminderInterval: 600 });
@@ -268,7 +268,7 @@ describe("a reminder", () => {
     expect(hook.heard()).toEqual([down, reminder, reminder]);
   });
 
-  test("goes to all enabled channels, also to one that was attached meanwhile, which then hears of the end", async () => {
+  test("is sent to all enabled channels, also to one that was attached meanwhile, which is then notified of the end", async () => {
     const { inbox, watched, later, lasts } = await pager();
     await using first = await inbox();
     await using second = await inbox();
@@ -315,7 +315,7 @@ describe("a monitor that flaps", () => {
   const flapping = "monitor.flapping Backup";
   const fiveTimes = Array.from({ length: 5 }, () => [down, up]).flat();
 
-  test("is told of once, at the eleventh change in half an hour, and then no more until it is steady", async () => {
+  test("is notified of once, at the eleventh change in half an hour, and then not until it is steady", async () => {
     const { hook, turns, later } = await flapper();
     await using _ = hook;
     await turns(10);
@@ -330,7 +330,7 @@ describe("a monitor that flaps", () => {
     expect(hook.heard()).toEqual([...fiveTimes, flapping, up]);
   });
 
-  test("is told as down where that is what it stays, and counts afresh from then on", async () => {
+  test("is sent as down if it stays down, and counts afresh from then on", async () => {
     const { hook, turns, lasts } = await flapper();
     await using _ = hook;
     await turns(11);
@@ -362,7 +362,7 @@ describe("a monitor that flaps", () => {
     expect(hook.heard()).toEqual([...fiveTimes, down]);
   });
 
-  test("is not reminded of; who was attached meanwhile hears what it has come to only if it is a problem", async () => {
+  test("sends no reminders; a channel that was attached meanwhile is notified of the steady state only if it is a problem", async () => {
     const { hook, inbox, turns, backup, lasts } = await flapper();
     await using _ = hook;
     await using late = await inbox();

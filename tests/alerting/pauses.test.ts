@@ -50,7 +50,7 @@ for (const [what, pauseOf] of Object.entries(pauses))
       };
     }
 
-    test("is told to nobody, nor its end, while all is well", async () => {
+    test("is not sent, nor its end, while all is well", async () => {
       await using made = await watched();
       await made.goesOn(20);
       await made.pause(true);
@@ -61,7 +61,7 @@ for (const [what, pauseOf] of Object.entries(pauses))
       expect(made.hook.heard()).toEqual([]);
     });
 
-    test("holds back an outage, which is told once it is over", async () => {
+    test("holds back an outage, which is sent once it is over", async () => {
       await using made = await watched();
       await made.pause(true);
       made.shop.fails();
@@ -72,7 +72,7 @@ for (const [what, pauseOf] of Object.entries(pauses))
       expect(made.hook.heard()).toEqual(["monitor.down Shop"]);
     });
 
-    test("in an outage stops the reminders; what is so at its end is told to whom it is news", async () => {
+    test("in an outage stops the reminders; the state at its end is sent to channels that don't know it", async () => {
       await using made = await watched();
       made.shop.fails();
       await made.goesOn(20);

@@ -102,7 +102,7 @@ describe("the text of the user's own", () => {
     expect(texts()).toEqual(["Backup\nis down!"]);
   });
 
-  test("stands neither in digests nor in what is told of incidents, channels or tests", async () => {
+  test("is neither in digests nor in alerts of incidents, channels or tests", async () => {
     const { api, channel, texts, server, watched, later, inbox } = await told("MINE {{monitor}}");
     await using _ = server;
     const jobs = await Promise.all(["A", "B"].map((name) => watched([channel], { name })));

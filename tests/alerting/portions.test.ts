@@ -73,9 +73,9 @@ async function settled({
   }
 }
 
-describe("what has more receivers than one write takes", () => {
+describe("an alert with more channels than one write takes", () => {
   for (const dies of [null, 0, 1, 2])
-    test(`is told to each of them once${dies === null ? "" : `, though the machine stops before its write ${dies}`}`, async () => {
+    test(`is sent to each of them once${dies === null ? "" : `, though the machine stops before its write ${dies}`}`, async () => {
       const made = await widely();
       const sizes = watchWrites(made.store, (write) => write === dies);
       for (const [status, type] of [
@@ -92,7 +92,7 @@ describe("what has more receivers than one write takes", () => {
       expect(left).toEqual([[0]]);
     });
 
-  test("is reminded of, and no longer told where it was muted, in portions as well", async () => {
+  test("has reminders and closed cases in portions as well", async () => {
     const made = await widely();
     await made.job.goes("down");
     await settled(made);

@@ -92,7 +92,7 @@ describe("a preview says", () => {
   });
 });
 
-test("a preview tells the truth: whom it names is told, and nobody else", async () => {
+test("a preview is right: exactly the channels that it names are notified", async () => {
   const { inbox, watched, group, later, api, database } = await pager();
   await using attached = await inbox();
   await using off = await inbox({ enabled: false });

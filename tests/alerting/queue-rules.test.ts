@@ -284,7 +284,7 @@ test("whatever waits, one subject's news keep their order, and what is sent was 
   );
 });
 
-describe("what fails as if for good", () => {
+describe("a failure that looks permanent", () => {
   const since = (minutes: number, retries = 4) =>
     wait(retries, { doubtfulSince: now - minutes * minute });
   const caseFor = (hours: number) => {
@@ -305,7 +305,7 @@ describe("what fails as if for good", () => {
   ])("%s", (_, seconds, wanted) => expect(seconds).toBe(wanted));
 });
 
-describe("what reached nobody knows whom", () => {
+describe("a delivery with unknown recipients", () => {
   const progress = { reached: null, refused: [] };
   test.each([
     [0, 5],
@@ -314,7 +314,7 @@ describe("what reached nobody knows whom", () => {
   ])("after %i attempts has its next in %p s", (attempts, seconds) =>
     expect(wait(attempts, { progress })).toBe(seconds),
   );
-  test("and what reached known ones goes on for the others", () =>
+  test("and deliveries with known recipients go on for the others", () =>
     expect(wait(40, { progress: reached("ann") })).toBe(900));
 });
 

@@ -37,7 +37,7 @@ async function waiting() {
   };
 }
 
-test("however much waits, a look is at a bounded part of it, which goes round, and leaves no organization out", async () => {
+test("a look examines a bounded part of all receivers in rounds, and leaves no organization out", async () => {
   const { add, round } = await waiting();
   for (let number = 0; number < 4_000; number++)
     for (const _ of [1, 2, 3]) add("large", `r${String(number).padStart(4, "0")}`);
@@ -88,7 +88,7 @@ test.each<[string, { attempts?: number; dueIn?: number; heldFor?: number }[], bo
   }
 });
 
-test("who waits behind a failing one is found where news may have it tried early", async () => {
+test("a receiver behind a failing delivery is found if a new one causes an early retry", async () => {
   const { add, round } = await waiting();
   const failing = { attempts: 3, dueIn: 5 * minute };
   for (const [id, dueIn] of [

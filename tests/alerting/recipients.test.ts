@@ -62,7 +62,7 @@ describe("a mailbox that is refused for now", () => {
     expect((await made.channelOf(made.team)).lastError).toBeNull();
   });
 
-  test("holds up neither the end of the outage for the others nor other news, and hears of both in one", async () => {
+  test("delays neither the end of the outage for the others nor other alerts, and gets both in one", async () => {
     await using made = await mailing({ [cid]: 450 });
     const other = await made.watched([made.team], { name: "Other" });
     await made.backup.goes("down");
@@ -100,7 +100,7 @@ describe("a mailbox that is refused for now", () => {
     expect(all[0].error).toBe("The mail server refused 1 of 3 recipients for now.");
   });
 
-  test("for a day is given up; the channel is not, since the others hear", async () => {
+  test("for a day is given up; the channel is not, because the others get their mails", async () => {
     await using made = await mailing({ [cid]: 450 });
     await using fallback = await made.inbox({ default: true });
     await made.backup.goes("down");
@@ -155,7 +155,7 @@ test("all that are refused for good end it; all that are refused for now do not"
   expect(late.sent()).toEqual([`${down}: ${name(ann, cid)}`]);
 });
 
-test("what tells nobody whom it reached is tried three times in all, and counts as told", async () => {
+test("a delivery that reports no recipients is attempted three times in all, and counts as delivered", async () => {
   await using service = await target(answer(424));
   await using made = {
     ...(await pager({
@@ -182,7 +182,7 @@ test("what tells nobody whom it reached is tried three times in all, and counts 
   expect(JSON.parse(service.asked[3]?.body ?? "").title).toStartWith("Backup was down from ");
 });
 
-describe("nobody hears of an end whose beginning never reached them", () => {
+describe("no recipient gets an end without its start", () => {
   /** The mails of a mailbox, in order. */
   const toldTo = (mails: readonly { to: string[]; text: string }[], address: string) =>
     mails
@@ -216,7 +216,7 @@ describe("nobody hears of an end whose beginning never reached them", () => {
     expect(toldTo(made.mails, bob)).toEqual([["down", "up again"]]);
   });
 
-  test("where a reminder reached them in its place, they hear of the end alone", async () => {
+  test("if a reminder reached them instead, they get the end alone", async () => {
     await using made = await mailing({ [cid]: 450 });
     await made.backup.change({ reminderInterval: 3_600 });
     await made.backup.goes("down");
@@ -268,7 +268,7 @@ describe("nobody hears of an end whose beginning never reached them", () => {
     fc.constantFrom(10, 70, 400, 4_000),
   );
 
-  test("whoever is refused when, and all who are not for good know how it ended", async () => {
+  test("whatever is rejected when, all recipients that are not rejected permanently know the end", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 16 }), async (steps: Step[]) => {
         await using made = await mailing({});

@@ -119,9 +119,11 @@ test.each<[string, Action[]]>([
     "an incident, but not all of its updates",
     [["open", null], ...lostOn(["post", 0, post[0]]), ["post", 0, post[1]]],
   ],
-])("who was told of %s, is told of the end", (_, actions) => asTheRulesSay(...actions));
+])("a channel that was notified of %s is notified of the end", (_, actions) =>
+  asTheRulesSay(...actions),
+);
 
-test("channels get what the rules of alerting say, whatever happens", async () => {
+test("channels get the alerts of the model, whatever happens", async () => {
   const actions = fc.array(action, { minLength: 1, maxLength: 40, size: "max" });
   await fc.assert(
     fc.asyncProperty(actions, (all) => asTheRulesSay(...all)),
@@ -175,7 +177,7 @@ const moment = fc.record({
 
 const plain = { enabled: true, incidents: true, default: false };
 
-test("the rules tell what their words say, over many courses of a monitor", () => {
+test("the rules agree with the model over random histories of a monitor", () => {
   const courses = fc.array(moment, { minLength: 1, maxLength: 40, size: "max" });
   fc.assert(
     fc.property(courses, fc.constantFrom(null, 300_000, 1_000_000), (course, reminderMs) => {

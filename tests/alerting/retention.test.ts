@@ -5,7 +5,7 @@ import { pager } from "../support/pager.ts";
 
 const day = 86_400_000;
 
-test("the delivery log is kept for 90 days, what waits is kept as long as it waits", async () => {
+test("the delivery log is stored for 90 days, and waiting deliveries until they end", async () => {
   const { inbox, watched, later, store, time, api, database } = await pager();
   await using hook = await inbox();
   const backup = await watched([hook]);
@@ -33,7 +33,7 @@ test("the delivery log is kept for 90 days, what waits is kept as long as it wai
   expect(await left()).toEqual([1, 1]);
 });
 
-test("the end of an outage is told although the log no longer holds its beginning", async () => {
+test("the end of an outage is sent although the log no longer has its start", async () => {
   const { inbox, watched, later, store, time } = await pager();
   await using hook = await inbox();
   const backup = await watched([hook]);
@@ -46,7 +46,7 @@ test("the end of an outage is told although the log no longer holds its beginnin
   expect(hook.heard()).toEqual(["monitor.down Backup", "monitor.up Backup"]);
 });
 
-test("a sweep goes through any number of portions, and ends between two when told to", async () => {
+test("a sweep has any number of portions, and can be stopped between two", async () => {
   const { inbox, later, store, time, job, api } = await pager();
   await using hook = await inbox();
   const made = await job({ interval: 86_400, alertChannelIds: [hook.id] });

@@ -79,12 +79,15 @@ describe("a change of state", () => {
   ];
   test.each(cases)("%s", (_, step, wanted) => expect(said(step)).toBe(wanted));
 
-  test.each(["down", "degraded"] as const)("who is told of %s notifiedState it", (to) => {
-    expect(went(`up > ${to}`).notifiedState).toBe(to);
-    expect(went(`up > ${to}`, {}, { to: muted }).notifiedState).toBeNull();
-  });
+  test.each(["down", "degraded"] as const)(
+    "a channel that is notified of %s has that state",
+    (to) => {
+      expect(went(`up > ${to}`).notifiedState).toBe(to);
+      expect(went(`up > ${to}`, {}, { to: muted }).notifiedState).toBeNull();
+    },
+  );
 
-  test("with a recovery the problem is over for everybody: told or not, muted, detached", () => {
+  test("with a recovery the problem is over for all channels: notified or not, muted, detached", () => {
     for (const knows of [{}, { mail: "down" }] as Knows[])
       for (const to of [all, muted, nobody])
         for (const states of ["down > up", "pending > up", "maintenance > up"])
@@ -106,7 +109,7 @@ describe("a change of state", () => {
 describe("flapping", () => {
   const next = (before: Memory, to = all) => went("up > down", {}, { before, to });
 
-  test("the eleventh change within half an hour is told as flapping, instead of itself", () => {
+  test("the eleventh change within half an hour is sent as flapping", () => {
     const step = next(changed(10));
     expect(said(step)).toBe("flapping to all");
     expect([step.notifiedState, step.memory.flappingSince]).toEqual(["flapping", now]);
@@ -135,7 +138,7 @@ describe("flapping", () => {
     }
   });
 
-  test("a muted monitor flaps, but nobody is told", () => {
+  test("a muted monitor flaps, but no channel is notified", () => {
     const step = next(changed(10), muted);
     expect([said(step), step.memory.flappingSince]).toEqual(["", now]);
   });
@@ -145,7 +148,7 @@ describe("flapping", () => {
   const then = (status: StoredStatus, knows?: Knows, to = all, at = steadyAt, before = flapping) =>
     afterFlapping(before, told(knows), status, to, at);
 
-  test("it is not over before the state has been kept for ten minutes", () => {
+  test("it is not over before the state has lasted ten minutes", () => {
     expect(then("down", {}, all, steadyAt - 1)).toBeNull();
     expect(then("down", {}, all, steadyAt)).not.toBeNull();
     expect(then("down", {}, all, steadyAt, changed(3))).toBeNull();
@@ -275,7 +278,7 @@ describe("an incident", () => {
   ])("%s", (_, to, wanted) => expect(to).toBe(wanted));
 });
 
-test("the appliance's own trouble is told to the default channels, or to all where none is", () => {
+test("problems of the appliance are sent to the default channels, or to all if there is none", () => {
   const one = (id: string, isDefault: boolean, enabled = true) => ({ id, isDefault, enabled });
   const hear = (...[channels, except]: Parameters<typeof channelsForOwnTrouble>) =>
     channelsForOwnTrouble(channels, except).map(({ id }) => id);
@@ -305,7 +308,7 @@ test.each<[Partial<MonitorFacts>, object, RegExp]>([
   [{ groupMuted: true }, {}, /group is muted/],
   [{ status: "maintenance" }, {}, /maintenance/],
   [{ flapping: true }, {}, /flapping/],
-])("a channel that would not be told is given a reason: %j %j", (facts, channel, reason) => {
+])("a channel that would not be notified has a reason: %j %j", (facts, channel, reason) => {
   const how = { enabled: true, isAttached: true };
   expect(silenceReason({ ...usual, ...facts }, { ...how, ...channel })).toMatch(reason);
   expect(silenceReason(usual, how)).toBeNull();

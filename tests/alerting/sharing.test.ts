@@ -4,7 +4,7 @@ import { sharing } from "../support/sharing.ts";
 import { clientOf } from "../support/appliance.ts";
 import { answer, hang } from "../support/target.ts";
 
-test("a node that dies while it sends: every alert arrives, at most what was under way twice", async () => {
+test("a node that dies while it sends: every alert arrives, and only those in flight can arrive twice", async () => {
   const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
   const { both, ours, pass, time, store } = made;
   const [alive, dying] = both;

@@ -49,7 +49,7 @@ test("one alert from memory says that results can't be stored, one that they are
   expect([...told(other), ...told(off)]).toEqual([]);
 });
 
-test("without a default channel all of an organization hear of it, and each organization by its own", async () => {
+test("without a default channel all channels of an organization are notified, and each organization by its own", async () => {
   const made = await watched();
   await using one = await made.inbox();
   await using two = await made.inbox();
@@ -62,7 +62,7 @@ test("without a default channel all of an organization hear of it, and each orga
   expect(two.asked.map(({ path }) => path).toSorted()).toEqual(["/hook", "/theirs"]);
 });
 
-test("a channel that fails is tried again, with the same id, and hears of the end after the beginning", async () => {
+test("a channel that fails is retried with the same ID, and gets the end after the start", async () => {
   const made = await watched();
   await using hook = await made.inbox({ default: true }, answer(503));
   await made.passes(8, true);

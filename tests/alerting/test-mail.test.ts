@@ -101,7 +101,7 @@ describe("a test mail", () => {
     expect(await paths({ to, smtp: blocked })).toEqual(["smtp.host"]);
   });
 
-  test("is for admins, and so many a minute", async () => {
+  test("is for admins, and limited per minute", async () => {
     const { send, ...appliance } = await admin();
     const { page } = await member(appliance as Parameters<typeof member>[0], "member");
     expect((await page("POST", path, { body: { to } })).status).toBe(403);

@@ -22,7 +22,7 @@ async function tester() {
 }
 
 describe("a test alert", () => {
-  test("goes out at once and answers how it went, as the log shows it", async () => {
+  test("is sent at once and returns its outcome, as the log shows it", async () => {
     const { inbox, sent, deliveriesOf, channelOf, told, time } = await tester();
     await using hook = await inbox({ name: "Deploy bot" });
     const delivery = await sent(hook);
@@ -76,7 +76,7 @@ describe("a test alert", () => {
     expect(hook.asked).toHaveLength(1);
   });
 
-  test("to where nobody listens or somebody hangs up fails with the reason", async () => {
+  test("to a closed port or a broken connection fails with the reason", async () => {
     const { inbox, channel, sent } = await tester();
     const gone = await target();
     await gone[Symbol.asyncDispose]();
@@ -178,7 +178,7 @@ describe("nothing is sent", () => {
   });
 });
 
-test("so many test alerts a minute go out for an organization, whatever its channels, and others have their own", async () => {
+test("test alerts are limited per organization and minute, whatever its channels", async () => {
   const { inbox, send, time, theirs } = await tester();
   await using first = await inbox();
   await using second = await inbox();

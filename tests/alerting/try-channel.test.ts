@@ -6,7 +6,7 @@ import { testAppliance } from "../support/appliance.ts";
 
 const path = "/dashboard/alert-channels";
 
-test("what is no alert channel yet gets the test alert that it would get, and nothing of it is kept", async () => {
+test("an unsaved alert channel gets the same test alert, and nothing is stored", async () => {
   const appliance = await testAppliance();
   await using bot = await target();
   const { page } = await member(appliance, "member");
@@ -46,7 +46,7 @@ test("a channel is tested as a change would leave it, and stays as it was", asyn
   expect(stranger.status).toBe(404);
 });
 
-test("tests of what is not saved count as tests, too", async () => {
+test("tests of unsaved channels count, too", async () => {
   const appliance = await testAppliance();
   await using bot = await target();
   const { page } = await member(appliance, "member");

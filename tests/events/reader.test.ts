@@ -64,7 +64,7 @@ const numbers = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => String(from + index));
 
 describe("a subscriber of events", () => {
-  test("is handed what follows its position in the log, in order and nothing twice", async () => {
+  test("gets the events after its position in the log, in order and each once", async () => {
     const { store, log, append } = await newLog();
     await append(store, "old");
     const from = await lastSeq(store);
@@ -92,7 +92,7 @@ describe("a subscriber of events", () => {
     await subscription.stop();
   });
 
-  test("sees what another process wrote", async () => {
+  test("sees events of another process", async () => {
     const file = join(newDirectory(), "events.db");
     const { store, log, append } = await newLog(file);
     const other = embeddedStore(openDatabase(file));
@@ -184,7 +184,7 @@ describe("many subscribers", () => {
     await Promise.all(subscriptions.map((subscription) => subscription.stop()));
   });
 
-  test("get all of it while one of them is stuck, which then goes on where it was", async () => {
+  test("get all events while one of them is stuck, which then continues at its position", async () => {
     const { store, log, append } = await newLog();
     const stuck = Promise.withResolvers<void>();
     const [slow, quick] = [subscriber(() => stuck.promise), subscriber()];
@@ -226,7 +226,7 @@ describe("many subscribers", () => {
     await Promise.all(subscriptions.map((subscription) => subscription.stop()));
   });
 
-  test("that are behind by different lengths are handed what each lacks", async () => {
+  test("that are behind by different lengths get the events that each lacks", async () => {
     const { store, log, append } = await newLog();
     const from = await lastSeq(store);
     await append(store, ...numbers(3_000));
@@ -243,7 +243,7 @@ describe("many subscribers", () => {
     await Promise.all(subscriptions.map((subscription) => subscription.stop()));
   });
 
-  test("whose events were swept away meanwhile go on with what there is", async () => {
+  test("whose events were removed meanwhile continue with the rest", async () => {
     const { store, log, append } = await newLog();
     const from = await lastSeq(store);
     await append(store, ...numbers(3));
@@ -258,7 +258,7 @@ describe("many subscribers", () => {
 });
 
 describe("a batch whose handling throws", () => {
-  test("comes again, before whatever was written since; the log tells of it", async () => {
+  test("is passed again before later events, and logged", async () => {
     const { store, log, logged, append } = await newLog();
     const given: string[][] = [];
     const { take, arrived, all } = subscriber(async (events) => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { perOrganization } from "../../src/events/turns.ts";
 
-test("nothing is read or written for somebody who has gone while others had their turn", async () => {
+test("a waiting request of a disconnected client does no work", async () => {
   const first = Promise.withResolvers<void>();
   const caller = new AbortController();
   const done: string[] = [];

@@ -1,3 +1,4 @@
+/** Limits guesses at passwords and other secrets. */
 import { networkOf } from "../../core/security/client-network.ts";
 import { AppError, rateLimited } from "../../core/errors.ts";
 import type { HashingClient } from "../../core/security/hashing-queue.ts";
@@ -5,9 +6,9 @@ import { consume, type RateLimit } from "./rate-limit.ts";
 import type { VisitorContext } from "../visitor-context.ts";
 
 /**
- * Lets a visitor try something that only its owner knows; null says that it was wrong. A network has ten
- * wrong ones a minute for all that it tries; where there is a `subject`, all who try it wait longer with
- * each wrong one. Throws RATE_LIMITED, before `attempt` does any work.
+ * Limits guesses at secrets; null from `attempt` means a wrong one. A network has ten wrong guesses per
+ * minute. With a `subject`, all clients that guess it wait longer after each wrong guess. Throws
+ * RATE_LIMITED before `attempt` starts.
  */
 export async function withAttemptLimits<T>(
   context: Pick<VisitorContext, "attemptLimit" | "attemptBackoff" | "address">,
@@ -20,20 +21,20 @@ export async function withAttemptLimits<T>(
   );
 }
 
-/** The same within what this limit leaves to `who`. */
+/** Limits guesses of one caller by this limit. */
 export async function withinLimit<T>(
   limit: RateLimit,
   who: string,
   attempt: () => Promise<T | null>,
 ): Promise<T | null> {
-  // Taken before it is known to be wrong: a thousand at once must not all get to the hashing.
+  // Counted in advance: a thousand simultaneous guesses must not all be hashed.
   consume(limit, who);
   try {
     const found = await attempt();
     if (found !== null) limit.refund(who);
     return found;
   } catch (error) {
-    // Turned away unjudged, it was no attempt.
+    // A rejected attempt does not count.
     if (error instanceof AppError && error.code === "RATE_LIMITED") limit.refund(who);
     throw error;
   }
@@ -57,7 +58,7 @@ async function withBackoff<T>(
   }
 }
 
-/** Counts something that may have told whether an attempt was right. Throws RATE_LIMITED. */
+/** Counts an action that can reveal whether a guess was right. Throws RATE_LIMITED. */
 export function countAttempt({
   attemptLimit,
   address,
@@ -65,7 +66,7 @@ export function countAttempt({
   consume(attemptLimit, address);
 }
 
-/** In whose turn a visitor's password is hashed. */
+/** The client in whose turn a visitor's password is hashed. */
 export function hashingFor({ address, knownNetworks }: VisitorContext): HashingClient {
   return {
     lane: "sign-in",

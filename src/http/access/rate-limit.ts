@@ -1,24 +1,25 @@
+/** Limits requests per caller and time. */
 import { networkOf } from "../../core/security/client-network.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import { rateLimited } from "../../core/errors.ts";
 
 export type RateLimit = {
-  /** Counts one and returns 0, or returns the whole seconds to wait when the share of the time is used up. */
+  /** Counts a request and returns 0, or returns the whole seconds to wait if the limit is reached. */
   take(who: string): number;
-  /** Takes back one that turned out not to count. */
+  /** Takes back a request that does not count. */
   refund(who: string): void;
 };
 
 type Window = { endsAt: number; count: number };
 
 const minuteMs = 60_000;
-/** Callers that are remembered at a time: some 10 MB. */
+/** Callers in memory: about 10 MB. */
 const maxCallers = 50_000;
 
 /**
- * `count` a minute, or another time, for each caller, from its first request on; 0 means no limit. Of too many
- * callers those are forgotten first that have something left: nobody who has used up their share gets
- * it anew by sending others after it, and as many others have as many shares of their own.
+ * `count` requests per minute, or per other time, for each caller from its first request on; 0 means no
+ * limit. When there are too many callers, those with requests left are forgotten first: no caller resets
+ * its limit by sending others.
  */
 export function rateLimit(
   count: number,
@@ -29,7 +30,7 @@ export function rateLimit(
   const spent = new Map<string, Window>();
   let sweepAt = 0;
 
-  /** A window that ends later than a whole one from now was begun before the clock was set back. */
+  /** A window that ends later than a whole one from now began before the clock was set back. */
   const isOver = ({ endsAt }: Window, now: number) => endsAt <= now || endsAt > now + windowMs;
 
   function sweep(now: number) {
@@ -38,7 +39,7 @@ export function rateLimit(
     sweepAt = now + windowMs;
   }
 
-  /** The oldest tenth goes at once: to look for the first one each time would cost more than all the rest. */
+  /** Removes the oldest tenth at once: finding the first entry each time costs more than the rest. */
   function evictOldest(windows: Map<string, Window>) {
     let left = Math.ceil(most / 10);
     for (const who of windows.keys()) {
@@ -81,7 +82,7 @@ export function rateLimit(
   };
 }
 
-/** A limit for strangers, asked with their address: all that share a network are one caller. */
+/** A limit for strangers by their address: all addresses of a network are one caller. */
 export type NetworkLimit = RateLimit & { readonly by: "network" };
 
 export function networkLimit(perMinute: number, clock: Clock): NetworkLimit {
@@ -93,7 +94,7 @@ export function networkLimit(perMinute: number, clock: Clock): NetworkLimit {
   };
 }
 
-/** Counts one; throws RATE_LIMITED where the share of the time is used up. */
+/** Counts a request; throws RATE_LIMITED if the limit is reached. */
 export function consume(limit: RateLimit, who: string) {
   const wait = limit.take(who);
   if (wait > 0) throw rateLimited(wait);

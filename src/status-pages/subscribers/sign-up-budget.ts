@@ -6,7 +6,7 @@ import { mailboxOf } from "./rules.ts";
 
 const hourMs = 3_600_000;
 
-/** How much strangers can make the appliance mail; what is counted is forgotten when it restarts. */
+/** Limits the mails that strangers can cause; a restart forgets the counts. */
 export function signUpBudget(clock: Clock) {
   const hourly = (count: number) => rateLimit(count, clock, { windowMs: hourMs });
   const networks = hourly(signUpBounds.perHour.value);
@@ -17,7 +17,7 @@ export function signUpBudget(clock: Clock) {
     windowMs: 24 * hourMs,
   });
   return {
-    /** Counts a sign-up, whoever it is for, and says how many seconds to wait: 0 where it may be. */
+    /** Counts a sign-up and returns the seconds to wait, 0 if it is accepted. */
     take(address: string, pageId: string): { wait: number; by: "network" | "page" } {
       const network = networkOf(address);
       const wait = networks.take(network);
@@ -26,12 +26,12 @@ export function signUpBudget(clock: Clock) {
       if (first.take(pageId) === 0) return { wait: 0, by: "page" };
       return { wait: known > 0 ? known : further.take(pageId), by: "page" };
     },
-    /** Counts a question to a mailbox; false where it has had enough of them. */
+    /** Counts a confirmation mail to a mailbox; false if the mailbox has had enough of them. */
     mayAsk: (email: string) => mailboxes.take(mailboxOf(email)) === 0,
   };
 }
 
-/** A site may have a /48 and with it 65,536 networks (RFC 6177). */
+/** A site can have a /48 with 65,536 networks (RFC 6177). */
 function siteOf(network: string): string {
   return network.includes(":") ? network.split(":").slice(0, 3).join(":") : network;
 }

@@ -54,7 +54,7 @@ test.each(Object.keys(first))(
   },
 );
 
-test("what an Apprise channel is for is said once: by a key, or by urls of its own", async () => {
+test("an Apprise channel has a key or its own URLs, never both", async () => {
   const { api, channel, secretsOf } = await dashboard();
   const server = "http://apprise.lan:8000";
   const urls = "mailto://ann:pw@mail.lan";

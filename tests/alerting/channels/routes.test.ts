@@ -40,7 +40,7 @@ describe("each type", () => {
       expect(dump(made)).not.toContain(canary);
     });
 
-    test(`${type}: what GET returned can be sent back, and keeps every secret`, async () => {
+    test(`${type}: a GET response can be sent back, and preserves every secret`, async () => {
       const { api, channel, secretsOf } = await dashboard();
       const { id } = await channel({ type, ...others, ...secrets });
       const { json } = await api("GET", `${path}/${id}`);
@@ -184,7 +184,7 @@ describe("a default channel", () => {
 });
 
 describe("deleting", () => {
-  test("a channel leaves its monitors and groups, and whoever read one of those before is stale", async () => {
+  test("a deleted channel leaves its monitors and groups, and earlier reads of these are stale", async () => {
     const { api, channel, monitor, monitorOf, group, groupOf, etagOf, isStale } = await dashboard();
     const [gone, kept] = [(await channel()).id, (await channel()).id];
     const users = { alertChannelIds: [gone, kept] };

@@ -62,7 +62,7 @@ describe("what a mail says", () => {
     expect(mail.html).toContain(`<a href="https://signalbox.lan/monitors/${monitor.id}">`);
   });
 
-  test("its recovery stands in the same thread, in green", async () => {
+  test("its recovery is in the same thread, in green", async () => {
     const down = await mailFor(telling(alertOf("monitor.down")));
     const up = await mailFor(telling(alertOf("monitor.up")));
     expect(up.headers["subject"]).toEqual(["Shop is up again"]);

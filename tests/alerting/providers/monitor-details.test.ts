@@ -76,7 +76,7 @@ describe("what an alert says of its monitor", () => {
     });
   });
 
-  test.each(types)("%s tells nothing of what a monitor does not have", async (type) => {
+  test.each(types)("%s shows no empty details", async (type) => {
     const bare = { ...monitor, groupId: null, groupName: null, target: null, tags: [] };
     const { text } = await sent(type, { ...bare, description: "" });
     const line = /Target:|Tags:|Description:|Group:|"(Target|Tags|Description|Group)"/;

@@ -59,7 +59,7 @@ describe("another priority of outages", () => {
     expect(to.asked).toHaveLength(3);
   });
 
-  test("2: what tells of no outage ends no emergency and is none", async () => {
+  test("2: other alerts are no emergencies and cancel none", async () => {
     await using to = await receiver();
     for (const type of ["monitor.degraded", "test", "incident.updated"] as const)
       await to.deliver(pushover, urgent, telling(alertOf(type)));

@@ -66,7 +66,7 @@ test.each([
   expect(SigningSecret.safeParse(secret).success).toBe(false);
 });
 
-test("a secret that stands there since before goes on as it was, until another one is sent", async () => {
+test("a secret of an older version works until another one is sent", async () => {
   const made = await pager();
   await using hook = await made.inbox();
   const path = `/api/v1/alert-channels/${hook.id}`;

@@ -34,7 +34,7 @@ describe("a group that became a supergroup", () => {
     return { verdict, chats: to.asked.map(({ body }) => JSON.parse(body).chat_id as string) };
   };
 
-  test("is told under its new id, which the channel then names", async () => {
+  test("is notified under its new ID, which the channel then shows", async () => {
     const { verdict, chats } = await toldThen(answer(200, '{"ok":true}'));
     expect(chats).toEqual(["-100200", "-1001234567890"]);
     expect(verdict).toEqual({

@@ -84,7 +84,7 @@ describe("what a webhook receives", () => {
     });
   });
 
-  test("a digest: a list of what each alert would have been alone", async () => {
+  test("a digest: a list of payloads, each as its alert would have alone", async () => {
     await using to = await receiver();
     const alerts = [alertOf("monitor.down"), alertOf("incident.opened"), alertOf("test")];
     await to.deliver(webhook, settings, telling(alerts));
