@@ -1,6 +1,5 @@
 /** REST routes of alerts and deliveries. */
 import { pageOf } from "../core/paging.ts";
-import { listAlerts } from "./store.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
 import {
