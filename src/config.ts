@@ -1,3 +1,4 @@
+/** Reads the configuration from flags, environment variables and a settings file. */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
@@ -27,7 +28,7 @@ const days = (usual: number) =>
     .transform(Number)
     .default(usual);
 
-/** Entries that `parseEntry` understands; what it returns null for is refused with the message. */
+/** Entries that `parseEntry` accepts; any other entry is rejected with the message. */
 const listOf = <T>(parseEntry: (text: string) => T | null, message: string) =>
   z
     .array(
@@ -94,9 +95,9 @@ const Config = z.strictObject({
     .regex(/^\d{1,9}$/, "must be a whole number of requests a minute; 0 means no limit")
     .transform(Number)
     .default(6000),
-  /** Names under which the admin page answers, besides localhost, addresses and this machine's own. */
+  /** Host names of the admin page, besides localhost, addresses and the names of this machine. */
   allowedHost: z.array(z.string().min(1)).default([]),
-  /** Whose word counts for where a request comes from. */
+  /** Proxies whose forwarded headers are trusted. */
   trustProxy: listOf(
     parseTrustedProxy,
     "must be addresses or ranges of proxies, such as 127.0.0.1 or 10.0.5.0/24",
@@ -105,14 +106,14 @@ const Config = z.strictObject({
   tlsKey: z.string().min(1).optional(),
   /** Address under which people open this appliance, for the links in alerts. */
   url: OwnAddress.optional(),
-  /** Ranges that may be checked and alerted although they are blocked for good reasons. */
+  /** Blocked ranges that checks and alerts can still connect to. */
   allowTarget: listOf(parseRange, "must be a range such as 169.254.10.0/24"),
   /** Ranges and names that are neither checked nor alerted, whatever is allowed. */
   denyTarget: listOf(
     parseDenied,
     "must be a range such as 10.0.0.0/8, an address or a name such as *.internal.lan",
   ),
-  /** Where the programs lie that monitors may run. */
+  /** Folder of the programs that monitors can run. */
   allowCommands: z
     .string()
     .min(1)
@@ -130,14 +131,14 @@ const Config = z.strictObject({
       return z.NEVER;
     })
     .default(usualLimits),
-  /** Days that single results of checks and their hourly sums are kept. */
+  /** Retention of check results and of hourly sums, in days. */
   keepResults: days(14),
   keepHours: days(400),
-  /** Days that the audit log is kept. */
+  /** Retention of the audit log, in days. */
   keepAudit: days(400),
   logFormat: z.enum(logFormats).default("text"),
   logLevel: z.enum(logLevels).default("info"),
-  /** Begins again with nothing where a database is missing or empty. */
+  /** Starts with an empty database if the database is missing or empty. */
   init: flag.default(false),
   /** Where the credential for the metrics of the whole appliance is. */
   metricsTokenFile: z.string().min(1).optional(),
@@ -165,7 +166,7 @@ export const flagOf = (name: Name) =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /**
- * What the appliance runs with: flags win over `SIGNALBOX_…` variables, these over the file of `--config`,
+ * The configuration: flags win over `SIGNALBOX_…` variables, these over the file of `--config`,
  * this over the defaults. The only reader of the environment. Throws VALIDATION_ERROR naming the flag, or
  * the line of the file.
  */
@@ -218,7 +219,7 @@ export function unknownVariables(
     .map((name) => `${name} is no setting and has no effect${suggestionFor(name, known)}`);
 }
 
-/** What a variable says; an empty one says nothing. */
+/** Value of a variable; an empty one counts as absent. */
 function valueIn(name: string, text: string): unknown {
   if (lists.includes(name)) return text.split(",").map((entry) => entry.trim());
   if (!switches.includes(name)) return text;
@@ -242,9 +243,9 @@ export function environmentFor({
 type Desktop = {
   /** The folder for this program's data in this person's account. */
   applicationData: string;
-  /** The one for what this person has set. */
+  /** Folder of this user's settings. */
   settings: string;
-  /** What opens an address in the browser; null where nobody looks at a screen. */
+  /** Command that opens an address in the browser; null without a screen. */
   opener: readonly [string, ...string[]] | null;
 };
 
@@ -269,7 +270,7 @@ export function desktopOf(
       opener: environment["SSH_CONNECTION"] ? null : ["open"],
     };
   }
-  // A relative path is to be ignored, says the specification.
+  // The specification ignores relative paths.
   const folder = (named: string | undefined, ...usual: string[]) =>
     join(named?.startsWith("/") ? named : join(homedir(), ...usual), "signalbox");
   return {
@@ -282,7 +283,7 @@ export function desktopOf(
 /** For files that name variables by themselves, as Gatus' do. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env;
 
-/** What systemd tells a service it starts; see sd_notify(3) and sd_watchdog_enabled(3). */
+/** Variables that systemd sets for a service; see sd_notify(3) and sd_watchdog_enabled(3). */
 export function startedBy(
   {
     NOTIFY_SOCKET: notifySocket,
@@ -296,7 +297,7 @@ export function startedBy(
 
 function parsed(values: Record<string, unknown>, givenAs: ReadonlyMap<string, string>): Config {
   try {
-    // Code that is made for one use takes longer than to go without.
+    // Compiling code for one use takes longer than running without it.
     return parse(Config, values, "configuration", { jitless: true });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -3,7 +3,7 @@ import { readerCommand } from "./imports/reading/reader-messages.ts";
 
 writeFilesAtOnce();
 // Set before anything else is imported: Elysia reads NODE_ENV when it loads, and Bun's sockets would
-// follow a proxy or skip certificate checks because of a variable left in somebody's shell.
+// follow a proxy or skip certificate checks because of a leftover variable in a shell.
 process.env["NODE_ENV"] = "production";
 const hijackers = /^(https?_proxy|all_proxy|no_proxy|node_tls_reject_unauthorized)$/i;
 const ignored = Object.keys(process.env).filter((name) => hijackers.test(name));
@@ -22,7 +22,7 @@ process.umask(0o077);
 
 const args = process.argv.slice(2);
 const exitCode = await run();
-// A pipe takes 64 KiB at a time: the rest would be lost at the exit.
+// A pipe accepts 64 KiB at a time: the rest would be lost at the exit.
 await Promise.all(
   [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.end(done))),
 );

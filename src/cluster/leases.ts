@@ -1,3 +1,4 @@
+/** Leases: which node runs each singleton job and each shard, and helpers for work under a lease. */
 import { AppError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { Listener } from "../core/security/target-guard.ts";
@@ -7,54 +8,54 @@ import type { ForwardedHandler } from "./forwarding.ts";
 import type { NamedLease } from "./rules.ts";
 import { mustOwn } from "./store.ts";
 
-/** Work that could not be begun is begun again after so long. */
+/** Retry interval for work that could not start. */
 const retryMs = 500;
 
-/** What this node alone does for all, for as long as it has it. */
+/** A singleton job or a shard that this node owns. */
 export type Lease = {
   name: string;
   epoch: number;
-  /** Null where there is nobody else who could have it. */
+  /** Null without other nodes. */
   owner: string | null;
 };
 
-/** What this node does of what one node does for all. */
+/** The singleton jobs and shards that this node currently owns. */
 export type Leases = {
-  /** Which of several nodes this is; null where there is one. */
+  /** This node of a cluster; null without a cluster. */
   node: { id: string; name: () => string } | null;
-  /** Where other nodes answer requests, as they last said. */
+  /** Addresses of other nodes, from their last heartbeats. */
   listenersOfOthers(): readonly Listener[];
-  /** Ids of nodes that are not alive, though they did not leave; null while that isn't known yet. */
+  /** IDs of dead nodes that did not leave; null while unknown. */
   gone(): readonly string[] | null;
-  /** All that this node has now. */
+  /** All leases of this node. */
   all(): readonly Lease[];
-  /** Null while another node has it, or may soon. */
+  /** Null while another node owns it or can take it. */
   named(name: NamedLease): Lease | null;
-  /** The same for whatever is about the record with this id. */
+  /** The lease of the shard of the record with this ID. */
   of(id: string): Lease | null;
   /**
-   * Calls `listener` when leases come or go. Where they go to another node, that waits until it has
-   * brought to an end what it does under them.
+   * Calls `listener` when leases are gained or lost. Another node gets a lost lease only when the promise of the
+   * listener has resolved, or after 30 s.
    */
   onChange(listener: () => Promise<void> | void): void;
   /**
-   * Has the node that has the lease of this id do something; resolves when it is done, once or – where nodes
-   * die – more often. Throws UNAVAILABLE where that takes longer; it is done later then.
+   * Sends a request to the node that owns the lease of this ID; resolves when it is done, at least once.
+   * Throws UNAVAILABLE after the timeout; the request is done later then.
    */
   forward(id: string, request: object, timeoutMs: number): Promise<void>;
   /**
-   * What up to so many other nodes that are alive make of a request about the record with this id, as far as
-   * they answer in time. Throws UNAVAILABLE.
+   * Responses of up to `count` other living nodes to a request about the record with this ID, if they arrive in
+   * time. Throws UNAVAILABLE.
    */
   ask(id: string, count: number, request: object, timeoutMs: number): Promise<unknown[]>;
   onForwarded(handler: ForwardedHandler): void;
-  /** Resolves when everything of this line is done that was forwarded to this node before. Throws UNAVAILABLE. */
+  /** Resolves when all requests of this line that were forwarded earlier are done. Throws UNAVAILABLE. */
   catchUp(line: string): Promise<void>;
-  /** Those of them that are still this node's, as the database knows. */
+  /** The leases that this node still owns according to the database. */
   stillHeld(leases: Iterable<Lease>): Promise<ReadonlySet<Lease>>;
 };
 
-/** Another node does it now: what was begun here is void. */
+/** Another node owns the lease now: work under it is void. */
 export class LeaseLost extends AppError {
   constructor() {
     super("UNAVAILABLE", "Another machine has taken this over. Try again soon.", {
@@ -63,14 +64,14 @@ export class LeaseLost extends AppError {
   }
 }
 
-/** Guards of a write that is made under these leases: it fails with LeaseLost where one of them has gone. */
+/** Guards that make a write fail with LeaseLost if one of these leases is lost. */
 export function mustHold(leases: Iterable<Lease>): Prepared[] {
   const held = [...leases].filter(({ owner }) => owner !== null);
   const [first] = held;
   return first?.owner == null ? [] : [mustOwn(first.owner, held, () => new LeaseLost())];
 }
 
-/** The store for what is done under a lease: all that it writes is guarded. */
+/** A store whose writes are guarded by the lease. */
 export function underLease(store: Store, lease: Lease): Store {
   const guards = mustHold([lease]);
   if (guards.length === 0) return store;
@@ -80,7 +81,7 @@ export function underLease(store: Store, lease: Lease): Store {
   };
 }
 
-/** The problem as one of this machine, where there are others. */
+/** Marks a problem as one of this node, in a cluster. */
 export function ofNode<T extends Pick<Problem, "node"> & Partial<Problem>>(
   { node }: Pick<Leases, "node">,
   problem: T,
@@ -91,7 +92,7 @@ export function ofNode<T extends Pick<Problem, "node"> & Partial<Problem>>(
   return { ...problem, node: node.id, ...told };
 }
 
-/** What is made for each time that this node gets the lease; null while it has not. */
+/** Creates a value each time this node gets the lease; null without the lease. */
 export function perLease<T>(leases: Leases, name: NamedLease, make: (lease: Lease) => T) {
   let made: { lease: Lease; value: T } | null = null;
   return (): T | null => {
@@ -103,8 +104,8 @@ export function perLease<T>(leases: Leases, name: NamedLease, make: (lease: Leas
 }
 
 /**
- * Does something for as long as this node has the lease: `begin` returns what ends it. From `start` to
- * `stop`.
+ * Runs work while this node owns the lease, between `start` and `stop`. `begin` returns a function that stops
+ * the work.
  */
 export function whileHeld(
   { leases, log }: { leases: Leases; log: Log },
@@ -152,7 +153,7 @@ export function whileHeld(
 
 const everything: Lease = { name: "everything", epoch: 0, owner: null };
 
-/** The leases of a node that is the only one: it has them all. */
+/** The leases of a single node: it owns them all. */
 export const soleNode: Leases = {
   node: null,
   listenersOfOthers: () => [],

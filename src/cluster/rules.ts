@@ -1,11 +1,12 @@
+/** Decides which nodes are alive and which leases each node must have. */
 import { sha256 } from "../core/ids.ts";
 
-/** A node is dead for others when its heartbeat has not changed for so long … */
+/** A node is dead for others when its heartbeat has not changed for this time … */
 export const ttlMs = 10_000;
-/** … and does nothing under its leases any more so long before that. */
+/** … and stops its work this much earlier. */
 const marginMs = 1_000;
 
-/** What one node does for all. */
+/** Singleton jobs. */
 export const namedLeases = [
   "alerting",
   "subscribers",
@@ -20,10 +21,10 @@ const shardCount = 64;
 const shards = Array.from({ length: shardCount }, (_, index) => `shard ${index}`);
 export const leaseNames: readonly string[] = [...namedLeases, ...shards];
 
-/** The shard of whatever has this id. */
+/** Shard of the record with this ID. */
 export const shardOf = (id: string): string => shards[Bun.hash.crc32(id) % shardCount] ?? `shard 0`;
 
-/** These nodes in an order that is another one for each name, and the same for everybody. */
+/** Orders the nodes by a hash with the name: differently per name, equally on every node. */
 export const ranked = (name: string, nodeIds: readonly string[]): string[] =>
   nodeIds
     .map((id) => ({ id, rank: sha256(`${name} ${id}`) }))
@@ -31,8 +32,8 @@ export const ranked = (name: string, nodeIds: readonly string[]): string[] =>
     .map(({ id }) => id);
 
 /**
- * Which of these nodes is to have each lease: the one that ranks highest for it, by rendezvous hashing,
- * among those that do not have their equal part yet. All nodes that know of the same ones agree.
+ * Assigns each lease to a node: the highest-ranked one by rendezvous hashing that does not have its equal share
+ * yet. All nodes that know the same nodes agree.
  */
 export function assignment(nodeIds: readonly string[]): Map<string, string> {
   const wanted = new Map<string, string>();
@@ -53,7 +54,7 @@ export function assignment(nodeIds: readonly string[]): Map<string, string> {
 /** A node by its last heartbeat. */
 export type Beat = { id: string; run: string; beats: number };
 
-/** Heartbeats, and since when each has been what it is; by the monotonic clock of who looks. */
+/** Heartbeats, and the time of their last change by the monotonic clock of the observer. */
 export type Seen = ReadonlyMap<string, Beat & { since: number }>;
 
 export function seenNow(before: Seen, beats: readonly Beat[], now: number): Seen {
@@ -66,12 +67,12 @@ export function seenNow(before: Seen, beats: readonly Beat[], now: number): Seen
   );
 }
 
-/** Nodes whose heartbeat changed within a lease's time: what their clocks say does not matter. */
+/** Nodes whose heartbeat changed within the lifetime of a lease; their own clocks do not matter. */
 export function aliveAt(seen: Seen, now: number): string[] {
   return [...seen.values()].filter(({ since }) => now - since < ttlMs).map(({ id }) => id);
 }
 
-/** When somebody who is alive may next be found dead; Infinity where there is nobody else. */
+/** Earliest time at which a living node can be found dead; Infinity without other nodes. */
 export function nextDeathAt(seen: Seen, me: string, now: number): number {
   const ends = [...seen.values()]
     .filter(({ id, since }) => id !== me && now - since < ttlMs)
@@ -79,12 +80,12 @@ export function nextDeathAt(seen: Seen, me: string, now: number): number {
   return Math.min(...ends);
 }
 
-/** Until when a node may work whose heartbeat was sent at this moment: nobody takes its leases before. */
+/** Time until which a node can work after a heartbeat sent at this moment: no other node takes its leases earlier. */
 export const heldUntil = (sentAt: number) => sentAt + ttlMs - marginMs;
 
 export type LeaseRow = { name: string; owner: string | null; epoch: number };
 
-/** What a node is to take of what nobody has, and to give to whom it belongs. */
+/** Free leases that a node must take, and own leases that belong to others. */
 export function changesFor(
   me: string,
   leases: readonly LeaseRow[],

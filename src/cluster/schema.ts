@@ -19,7 +19,7 @@ const NodeEntry = z.object({
   alive: z.boolean(),
   /** How many of the shards of the monitors it checks. */
   shards: z.int(),
-  /** What it does for all. */
+  /** Singleton jobs of the node. */
   tasks: z.array(z.enum(namedLeases)),
   /** Events that it has not handled yet; null where it has not said so. */
   eventLag: z.int().nullable(),
@@ -27,11 +27,11 @@ const NodeEntry = z.object({
   clockOffsetMs: z.int().nullable(),
 });
 
-/** The machines that the appliance is made of; none where one has its data in a file. */
+/** The nodes of the appliance; none for a data directory. */
 export const ClusterStatus = z.object({
   databases: z.array(DatabaseEntry),
   nodes: z.array(NodeEntry),
-  /** Shards that nobody has now, and whose monitors nobody checks. */
+  /** Shards without an owner, whose monitors are not checked. */
   freeShards: z.int(),
 });
 export type ClusterStatus = z.infer<typeof ClusterStatus>;

@@ -12,7 +12,7 @@ type Dependencies = {
   databaseNodes: () => Promise<DatabaseNode[]>;
 };
 
-/** How the machines are, by what they last said of themselves. Throws UNAVAILABLE. */
+/** Status of the nodes, by their last heartbeats. Throws UNAVAILABLE. */
 export const clusterStatus = async (dependencies: Dependencies): Promise<ClusterStatus> => ({
   databases: await databasesOf(dependencies),
   ...(await serversOf(dependencies)),

@@ -1,3 +1,4 @@
+/** Queries and statements about nodes, leases and forwarded requests. */
 import { dayMs } from "../core/time/clock.ts";
 import type { Listener } from "../core/security/target-guard.ts";
 import { type Sweeping, sweepRows } from "../database/backup/portions.ts";
@@ -22,7 +23,7 @@ type NodeRow = Run & {
   startedAt: string;
 };
 
-/** Puts a node where another process of its data directory was, which is over: what that had is free. */
+/** Replaces the previous process of the node's data directory and frees its leases. */
 export function join({ id, run, name, version, startedAt }: NodeRow, now: number): Statement[] {
   return [
     {
@@ -51,7 +52,7 @@ export function leave({ id, run }: Run): Statement[] {
 
 type Condition = {
   clockOffsetMs: number | null;
-  /** How far it has come in the log of events; null before it reads it. */
+  /** Position in the log of events; null before the first read. */
   handled: number | null;
   listeners: readonly Listener[];
 };
@@ -74,14 +75,14 @@ export const release = (names: readonly string[], owner: string): Statement => (
   parameters: [owner, JSON.stringify(names)],
 });
 
-/** Takes what nobody has, … */
+/** Takes free leases, … */
 export const takeFree = (names: readonly string[], owner: string): Statement => ({
   text: `update leases set owner = ?, epoch = epoch + 1
     where owner is null and name in (select value from json_each(?))`,
   parameters: [owner, JSON.stringify(names)],
 });
 
-/** … and what a dead node had, unless it has shown itself since. */
+/** … and the leases of a dead node, unless it sent a heartbeat since. */
 export const takeFrom = (
   dead: { id: string; beat: Beat | undefined },
   names: readonly string[],
@@ -125,7 +126,7 @@ export async function findBeats(store: Store) {
 export const findLeases = (store: Store) =>
   store.query<LeaseRow>("select name, owner, epoch from leases", []);
 
-/** What the nodes are called, by id. */
+/** Names of the nodes by ID. */
 export async function nodeNames(store: Store): Promise<ReadonlyMap<string, string>> {
   const rows = await store.query<{ id: string; name: string }>("select id, name from nodes", []);
   return new Map(rows.map(({ id, name }) => [id, name]));
@@ -135,7 +136,7 @@ export const insertRequest = insertInto(forwardedRequests);
 
 export type ForwardedRequest = typeof forwardedRequests.$inferSelect;
 
-/** What the owners of leases are to do, in the order of the database's log: clocks of nodes differ. */
+/** Requests for the owners of leases, in the order of the database's log: clocks of nodes differ. */
 export const findRequests = (store: Store) =>
   store.query<ForwardedRequest>(
     "select id, lease, request, answer, created_at as createdAt from forwarded_requests order by rowid limit 1000",
@@ -151,7 +152,7 @@ export const answerRequest = (id: string, answer: string): Statement => ({
   parameters: [answer, id],
 });
 
-/** What came of these requests, as far as there are answers. */
+/** Responses to these requests that have arrived. */
 export async function findAnswers(store: Store, ids: readonly string[]): Promise<unknown[]> {
   const rows = await store.query<{ answer: string }>(
     `select answer from forwarded_requests

@@ -5,7 +5,7 @@ import type { IncidentTraces } from "./incident-schema.ts";
 export type StateBegun = { type: StateType; at: string; message: string | null };
 type State = Omit<IncidentTraces["states"][number], "monitorId" | "name">;
 
-/** States of a monitor that the timeline of an incident tells: from its beginning on, and before only a trouble that lasted. */
+/** Monitor states for the timeline of an incident: all since its start, and earlier trouble that lasted. */
 export function statesInIncident(begun: readonly StateBegun[], from: string): State[] {
   return begun.flatMap(({ type, at, message }, index): State[] => {
     const before = begun[index - 1];

@@ -1,8 +1,9 @@
+/** Wire format of the admin page's own views of an incident. */
 import { z } from "zod";
 import { Id, idSet, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
 import { IncidentStatus } from "../incidents/schema.ts";
 
-/** What somebody is about to post: to this incident, or as a new one. */
+/** A draft: an update of this incident, or a new incident. */
 export const IncidentDraft = z.strictObject({
   incidentId: Id.nullable().default(null),
   monitorIds: idSet(100).optional(),
@@ -38,7 +39,7 @@ const Channel = z.object({ id: Id, name: z.string(), type: z.string() });
 export const IncidentAudience = z.object({
   updates: z.array(Channel),
   resolution: z.array(Channel),
-  /** Unless it is kept from the public. */
+  /** Absent for a private incident. */
   pages: z.array(z.object({ id: Id, slug: z.string(), title: z.string(), subscribers: z.int() })),
 });
 export type IncidentAudience = z.infer<typeof IncidentAudience>;
@@ -47,7 +48,7 @@ const author = { type: z.string(), id: z.string().nullable(), name: z.string() }
 
 export const IncidentTraces = z.object({
   authors: z.array(z.object({ updateId: Id, ...author })),
-  /** What its monitors went through meanwhile, and the trouble that they were in when it began; oldest first. */
+  /** States of its monitors during the incident, and the trouble at its start; oldest first. */
   states: z.array(
     z.object({
       at: Timestamp,
@@ -59,7 +60,7 @@ export const IncidentTraces = z.object({
       troubleSeconds: z.number().nullable(),
     }),
   ),
-  /** What was done to it beside what was posted, oldest first. */
+  /** Changes other than updates, oldest first. */
   changes: z.array(
     z.object({ at: Timestamp, action: z.string(), fields: z.array(z.string()), ...author }),
   ),

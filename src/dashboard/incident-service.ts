@@ -1,3 +1,4 @@
+/** The admin page's own views of an incident: preview, audience and traces. */
 import { loadSnapshot } from "../alerting/deciding/snapshot.ts";
 import { incidentAudience, type IncidentStep } from "../alerting/deciding/rules.ts";
 import type { IncidentRecord, UpdateRecord } from "../incidents/store.ts";
@@ -23,7 +24,7 @@ import {
 } from "./incident-store.ts";
 import { stateEventsBetween } from "./timeline-store.ts";
 
-/** What the public would read if this were posted; nothing is stored. Throws NOT_FOUND. */
+/** Previews the public page with this draft; stores nothing. Throws NOT_FOUND. */
 export async function previewIncident(
   scope: Scope,
   { incidentId, ...draft }: IncidentDraft,
@@ -53,14 +54,14 @@ async function latestUpdates(all: Listed<UpdateRecord>): Promise<UpdateRecord[]>
   return latest;
 }
 
-/** What was not typed yet is as if it never were. */
+/** Missing fields of a draft get their defaults. */
 function newOne(draft: Omit<IncidentDraft, "incidentId" | "status">) {
   const { title = "Incident", severity = "minor", message = "Incident opened." } = draft;
   const { monitorIds = [] } = draft;
   return { title, severity, message, public: draft.public ?? true, monitorIds };
 }
 
-/** Who hears of an update that somebody posts, and of the resolution; which pages show it. Throws NOT_FOUND. */
+/** Returns the recipients of an update and of the resolution, and the pages that show it. Throws NOT_FOUND. */
 export async function audienceOf(
   scope: Scope,
   { incidentId, monitorIds = [] }: IncidentAudienceQuery,
@@ -89,10 +90,10 @@ export async function audienceOf(
   };
 }
 
-/** So many lines of each sort, and monitors, does the timeline of an incident take from elsewhere. */
+/** Maximum lines of each kind, and monitors, in the timeline of an incident. */
 const most = { lines: 100, monitors: 20 };
 
-/** Who wrote the updates of an incident, what else happened to it and its monitors, and which channels were notified of it. Throws NOT_FOUND. */
+/** Returns authors, other changes, monitor states and notified channels of an incident. Throws NOT_FOUND. */
 export async function tracesOf(scope: Scope, incidentId: string): Promise<IncidentTraces> {
   const incident = await getIncident(scope, incidentId);
   const updateIds: string[] = [];
@@ -104,7 +105,7 @@ export async function tracesOf(scope: Scope, incidentId: string): Promise<Incide
     changesOf(scope, incidentId, most.lines),
     alertsAbout(scope, incidentId, most.lines),
   ]);
-  // Each update has one audit row, in the same order; the oldest rows may be gone one day.
+  // Each update has one audit row, in the same order. The oldest rows can be removed already.
   const latestIds = updateIds.slice(-authors.length);
   return {
     authors: latestIds.flatMap((updateId, index) => {
@@ -121,7 +122,7 @@ export async function tracesOf(scope: Scope, incidentId: string): Promise<Incide
   };
 }
 
-/** What the monitors of an incident went through, but for what a note of theirs says already. */
+/** Monitor states during an incident, without those that its notes mention. */
 async function statesDuring(
   scope: Scope,
   incident: IncidentRecord,

@@ -1,3 +1,4 @@
+/** Queries for the admin page's own views of an incident. */
 import type { Tenant } from "../database/rows.ts";
 import type { AuditAction } from "../events/catalogue.ts";
 import { isShownText } from "../status-pages/store.ts";
@@ -39,7 +40,7 @@ const authorText = `select actor_type as type, actor_id as id, actor_name as nam
     and (fields is null or fields like '%"status"%' or fields like '%"message"%')
   order by seq`;
 
-/** Who posted each update of an incident, oldest first. */
+/** Authors of each update of an incident, oldest first. */
 export function authorsOf({ store, organizationId }: Tenant, incidentId: string) {
   return store.query<Author>(authorText, [organizationId, incidentId]);
 }
@@ -53,7 +54,7 @@ const changeText = `select at, action, fields, actor_type as type, actor_id as i
 
 type Changed = Author & { at: string; action: string; fields: string | null };
 
-/** What was done to an incident beside what was posted, newest first. */
+/** Changes to an incident other than its updates, newest first. */
 export function changesOf({ store, organizationId }: Tenant, incidentId: string, limit: number) {
   return store.query<Changed>(changeText, [organizationId, incidentId, limit]);
 }
@@ -99,7 +100,7 @@ const notifiedSql = `select c.id, c.name, c.type, max(d.delivered_at) as at
   where d.receiver_type = 'channel' and d.delivered_at is not null
   group by c.id order by at`;
 
-/** Channels that were told of an incident, of one that a monitor opened also by the monitor's own alerts. */
+/** Channels notified of an incident, including the alerts of the monitor that opened it. */
 export function toldOf(
   { store, organizationId }: Tenant,
   { id, monitorId, origin, createdAt, resolvedAt }: Notified & { resolvedAt: string | null },

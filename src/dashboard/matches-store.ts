@@ -1,3 +1,4 @@
+/** Finds the monitors that match the filters of the Monitors page. */
 import { turn } from "../core/time/yielding.ts";
 import { containing, searchWork, strideFor } from "../database/search.ts";
 import type { Tenant } from "../database/rows.ts";
@@ -10,7 +11,7 @@ type Status = OverviewMonitor["status"];
 
 /** Monitors that one statement reads without a search; other work has its turn between two. */
 const plainStride = 1_000;
-/** What reading the target of a monitor costs: its settings are parsed. */
+/** Reading the target of a monitor requires parsing its settings. */
 const targetCost = 10;
 
 /** The same as `shownStatus` of `judgement-rules.ts`. */
@@ -25,11 +26,11 @@ const statusIn = ({ store }: Tenant) => {
 const joins = `join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
-/** What the Monitors page looks for in a monitor: name, target and group. */
+/** Searchable texts of a monitor: name, target and group. */
 const searched = `m.name || ' ' || coalesce(m.settings ->> 'url', ${watchedSql}, '')
   || coalesce(':' || (m.settings ->> 'port'), '') || ' ' || coalesce(g.name, '')`;
 
-/** The condition that a monitor is among what the page is narrowed to, after ` and `. */
+/** Condition that a monitor matches the filters, after ` and `. */
 function narrowed({ q, status, type, tag }: OverviewFilters, shownStatus: string) {
   const conditions: string[] = [];
   const parameters: string[] = [];
@@ -55,7 +56,7 @@ function narrowed({ q, status, type, tag }: OverviewFilters, shownStatus: string
   return { text: conditions.join(""), parameters, stride, cost };
 }
 
-/** Up to so many monitors in trouble are shown of those that an answer does not have. */
+/** Maximum number of monitors in trouble that are listed beyond the rows of a response. */
 const mostTroubled = 50;
 
 type Match = {
@@ -67,7 +68,7 @@ type Match = {
   troubledSince: string | null;
 };
 
-/** Those that match among the next monitors of a folder, in its order. */
+/** Matches among the next monitors of a folder, in its order. */
 const windowOf = (columns: string, condition: string) => `select ${columns} from (
     select * from monitors where organization_id = ? and group_id is ? and (position, id) > (?, ?)
     order by position, id limit ?) m

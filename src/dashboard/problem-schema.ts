@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Id, Severity, Timestamp } from "../core/fields.ts";
 import { problemNames, problemSeverities } from "../core/problems.ts";
 
-/** What keeps people from being told, and what is wrong with the appliance itself. */
+/** Problems of alert channels and of the appliance itself. */
 export const Problems = z.object({
   channels: z.array(
     z.object({
@@ -26,10 +26,10 @@ export const Problems = z.object({
 });
 export type Problems = z.infer<typeof Problems>;
 
-/** Who was told of a monitor that is down or degraded, and the incident about it. */
+/** Recipients of the alert about a monitor that is down or degraded, and its incident. */
 export const Attention = z.object({
   monitorId: Id,
-  /** Channels of the monitor, also those that are disabled. */
+  /** Channels of the monitor, including disabled ones. */
   attached: z.int(),
   notified: z.array(
     z.object({

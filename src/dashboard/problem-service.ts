@@ -4,7 +4,7 @@ import type { Scope } from "../events/scope.ts";
 import type { Problems } from "./problem-schema.ts";
 import { failingChannels, problemsOf } from "./problem-store.ts";
 
-/** Alert channels that fail or are stuck, and what is wrong with the appliance, where somebody belongs to the organization who runs it. */
+/** Lists failing and stuck alert channels, and problems of the appliance if an administrator belongs to the organization. */
 export async function listProblems(scope: Scope): Promise<Problems> {
   const now = scope.clock();
   const [channels, appliance] = await Promise.all([

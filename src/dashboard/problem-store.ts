@@ -1,13 +1,14 @@
+/** Queries for failing alert channels, problems of the appliance and notified recipients. */
 import { timestamp } from "../core/time/clock.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Attention, Problems } from "./problem-schema.ts";
 
-/** So many of a channel's latest deliveries say since when it fails. */
+/** Latest deliveries of a channel that are searched for the start of its failure. */
 const latest = 500;
-/** What was to be sent so long ago and was never tried is stuck. */
+/** A delivery that is overdue by this time without an attempt is stuck. */
 const stuckMs = 300_000;
 
-// A channel fails while its last attempt failed; it is stuck where not even that was made.
+// A channel fails while its last attempt failed; it is stuck without any attempt.
 const failingText = `select c.id, c.name, c.last_error as error,
     coalesce(min(d.first_attempt_at), ?1) as sinceMs,
     total(d.id is not null and not exists (select 1 from delivery_alerts l
@@ -60,10 +61,10 @@ export function problemsOf({ store, organizationId }: Tenant, now: number) {
   );
 }
 
-/** Nobody looks at more at one time. */
+/** Maximum number of listed monitors. */
 const most = 500;
 
-// What waits behind a delivery that fails has not been tried, and does not get through either.
+// Deliveries behind a failing one have no attempt and do not arrive either.
 const attentionText = `with troubled as (
     select s.monitor_id as id, s.since from monitor_states s
     where s.organization_id = ?1 and s.status in ('down', 'degraded') and not s.paused

@@ -1,3 +1,4 @@
+/** Caches the measurements of complete hours and days for the Monitors page. */
 import { dayMs, timestamp } from "../core/time/clock.ts";
 import { turn } from "../core/time/yielding.ts";
 import { perStore, type Store } from "../database/store.ts";
@@ -16,7 +17,7 @@ import type { Totals } from "../status-pages/formats/public-data.ts";
 import { sparkOf } from "./rules.ts";
 import type { Recent } from "./store.ts";
 
-/** What a monitor measured in one hour, and the letter that stands for it. */
+/** Measurements of a monitor in one hour, and the letter that represents them. */
 type Hour = Totals & { letter: string; averageMs: number | null };
 
 const letters = { up: "u", degraded: "g", down: "d", maintenance: "m", none: "-" };
@@ -40,7 +41,7 @@ function add(total: Measured, sums: Measured) {
   total.downSeconds += sums.downSeconds;
 }
 
-/** Monitors that are read in one go, after which others have their turn; not after a few. */
+/** Monitors read per event-loop turn. */
 const stride = 2_500;
 const few = 100;
 
@@ -88,10 +89,10 @@ function hourReader(store: Store) {
   };
 }
 
-/** What a monitor measured in some days, and the first of them. */
+/** Sums of a monitor over some days, and the first day. */
 type Days = Measured & { first: number | null };
 
-/** Of days that are over only the sum stays in memory, until another day begins. */
+/** Memory holds only the sum of complete days, until the next day. */
 function monthReader(store: Store) {
   let settled = { today: 0, sums: new Map<number, Days>() };
 

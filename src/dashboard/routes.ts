@@ -1,3 +1,4 @@
+/** Routes of the Monitors page, the live stream and other views of the admin page. */
 import { z } from "zod";
 import { AppError } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";

@@ -1,3 +1,4 @@
+/** Compact rows of the Monitors page, live-stream limits, and positions in the log. */
 import { livePageBounds } from "../core/limits.ts";
 import type { Vault } from "../core/security/secrets.ts";
 import {
@@ -15,7 +16,7 @@ import type {
   PastState,
 } from "./schema.ts";
 
-/** What a row of the Monitors page says unless it says otherwise; its group is the folder it is sent in. */
+/** Default values of a row of the Monitors page; the default group is its folder. */
 const usual = {
   type: "http",
   tags: [] as string[],
@@ -75,7 +76,7 @@ export function sparkOf(figures: readonly (number | null)[]): string {
   const known = figures.filter((figure) => figure !== null);
   if (known.length === 0) return "";
   const least = Math.min(...known);
-  // What hardly changes is a line that hardly moves.
+  // Small changes stay small in the line.
   const span = Math.max(Math.max(...known) - least, least / 2, 1);
   return figures
     .map((one) =>
@@ -92,7 +93,7 @@ export function compactOverview({ groups, monitors, position, totals }: Overview
     folders.delete(group.id);
     return { ...group, monitors: members.map((row) => compactMonitor(row, group.id)) };
   });
-  // Also whoever joined a group that was made a moment ago.
+  // Includes members of a group that was created a moment ago.
   const ungrouped = [...folders.values()].flat().map((row) => compactMonitor(row));
   return {
     groups: compact,
@@ -130,7 +131,7 @@ export function expandOverview({
 
 type Target = { type: string; url: string | null; watched: string | null; port: number | null };
 
-/** What a monitor watches, as short as people say it; null for a push monitor, which watches nothing. */
+/** Target of a monitor in its shortest form; null for a push monitor. */
 export function targetOf({ type, url, watched, port }: Target): string | null {
   if (url !== null) return url.replace(/^https?:\/\//i, "").replace(/^([^/?#]+)\/$/, "$1");
   return watched === null ? null : watchedInWords(type, watched, port);
@@ -143,19 +144,19 @@ export function hasMessage(status: OverviewMonitor["status"]): boolean {
   return ["down", "degraded", "pending", "unknown"].includes(status);
 }
 
-/** Live streams: of one session, of one organization, and of all; the last of each are kept for whoever has few. */
+/** Limits on live streams per session, per organization and in total. The last streams are reserved for clients with few. */
 const maxStreams = {
   session: livePageBounds.perSession.value,
   organization: livePageBounds.perOrganization.value,
   appliance: livePageBounds.perAppliance.value,
 };
 const keptStreams = { organization: 20, appliance: 200 };
-/** Of the streams kept in an organization a person gets so many, of those kept of the appliance an organization. */
+/** Reserved streams per person in an organization, and per organization in the appliance. */
 const fewStreams = { person: 2, organization: 10 };
 
 type Stream = { organizationId: string; personId: string; sessionId: string };
 
-/** Whether one more page may listen beside those that do. */
+/** Whether one more page can listen. */
 export function mayListen(one: Stream, others: Iterable<Stream>): boolean {
   const count = { session: 0, person: 0, organization: 0, appliance: 0 };
   for (const { organizationId, personId, sessionId } of others) {
@@ -201,8 +202,8 @@ export function seqOf(vault: Vault, organizationId: string, position: string): n
 }
 
 /**
- * What an event may change beyond what it says: somebody's right to listen; rows of the Monitors page, in a
- * way that no result of a check does; or even which rows and groups there are, or what is in them beside the state.
+ * Effect of an event on open pages: a reader's right to listen; rows of the Monitors page, in a way that no check
+ * result does; or the set of rows and groups and their contents.
  */
 const effects: EventEffects<"access" | "rows" | "overview" | null> = {
   "group.*": "overview",

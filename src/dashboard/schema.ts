@@ -1,3 +1,4 @@
+/** Wire format of the Monitors page and the live stream. */
 import { monitorStatuses } from "../core/statuses.ts";
 import { z } from "zod";
 import { Id, line, searchText, Timestamp } from "../core/fields.ts";
@@ -39,21 +40,21 @@ export const OverviewMonitor = z.object({
   paused: z.boolean(),
   muted: z.boolean(),
   target: z.string().nullable(),
-  /** A letter for what each of the last 24 hours was. */
+  /** One letter per hour of the last 24 hours. */
   day: z.string(),
   /** The course of its latency over them; empty where none was measured. */
   spark: z.string(),
 });
 export type OverviewMonitor = z.infer<typeof OverviewMonitor>;
 
-/** How many monitors of a folder are in which state; `groupId` is null for those without one. */
+/** Monitors of a folder by state; `groupId` is null for ungrouped monitors. */
 const FolderTotals = z.object({
   groupId: Id.nullable(),
   states: z.partialRecord(ShownStatus, z.int()),
 });
 export type FolderTotals = z.infer<typeof FolderTotals>;
 
-/** What is said of all monitors where an answer has only the first of them. */
+/** Totals of all monitors, for a response that has only the first rows. */
 type Totals<Row> = {
   /** Folders that have any. */
   folders: FolderTotals[];
@@ -63,7 +64,7 @@ type Totals<Row> = {
   tags: string[];
 };
 
-/** What the Monitors page shows, in dashboard order, ungrouped monitors last: all of it, or with `totals` the first rows of its folders. */
+/** The Monitors page in dashboard order, ungrouped monitors last: all rows, or with `totals` the first rows of each folder. */
 export type Overview = {
   groups: OverviewGroup[];
   monitors: OverviewMonitor[];
@@ -71,7 +72,7 @@ export type Overview = {
   totals?: Totals<OverviewMonitor>;
 };
 
-/** A row as it is sent: without what `rules.ts` knows to be usual. */
+/** A row as it is sent: without the default values in `rules.ts`. */
 const { type, groupId, tags, status, lastMessage, latencyMs, uptime24h, uptime30d } =
   OverviewMonitor.shape;
 const { since, paused, muted, target, day, spark } = OverviewMonitor.shape;
@@ -105,12 +106,12 @@ export const CompactOverview = z.object({
       tags: z.array(z.string()),
     })
     .exactOptional(),
-  /** Where the live stream goes on from. */
+  /** Position from which the live stream continues. */
   position: z.string(),
 });
 export type CompactOverview = z.infer<typeof CompactOverview>;
 
-/** What the Monitors page is narrowed to. */
+/** Filters of the Monitors page. */
 const filters = {
   q: searchText().optional(),
   status: line(50).optional(),
@@ -139,7 +140,7 @@ export const LiveQuery = z.strictObject({
 export const StatesQuery = z.strictObject({ limit: countUpTo(500, 50, "States") });
 export type StatesQuery = z.infer<typeof StatesQuery>;
 
-/** A time in which a monitor was the same; `until` is null for what it is now. */
+/** A period in one state; `until` is null for the current state. */
 export const PastState = z.object({
   status: Status,
   since: Timestamp,

@@ -1,3 +1,4 @@
+/** The Monitors page: all rows, or the first rows with totals. */
 import type { Scope } from "../events/scope.ts";
 import { inSearchTurn } from "../events/turns.ts";
 import { getAlertChannel } from "../alerting/channels/service.ts";
@@ -20,14 +21,14 @@ import type {
 import { usersOf, groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
 import { idsIn, matchesOf } from "./matches-store.ts";
 
-/** Up to so many monitors are sent at once; of more, the first rows and what they add up to. */
+/** Monitors sent at once. With more, only the first rows and the totals are sent. */
 export const mostAtOnce = 2_000;
 const firstRows = 200;
 
-/** What the Monitors page shows, as of `position` or later. */
+/** Returns the Monitors page as of `position` or later. */
 export async function overviewOf(scope: Scope, filters: OverviewFilters): Promise<CompactOverview> {
   const { store, vault, organizationId } = scope;
-  // First, so that nothing is missing that stands in the log up to here.
+  // Read first, so that the rows contain everything logged up to this position.
   const seq = await lastSeqOfOrganization(store, organizationId);
   const position = positionOf(vault, organizationId, seq);
   const groups = await groupsOf(scope);
@@ -61,7 +62,7 @@ function fullRowsOf(scope: Reading, ids: readonly string[]) {
   return monitorsOf(scope, ids, (keys) => recentOf(scope.store, keys, scope.clock()));
 }
 
-/** What a monitor was, newest first, from when it was made. Throws NOT_FOUND. */
+/** Lists the states of a monitor since its creation, newest first. Throws NOT_FOUND. */
 export async function statesOf(scope: Scope, monitorId: string, { limit }: StatesQuery) {
   const { createdAt, status, statusSince } = await getMonitor(scope, monitorId);
   const events = await stateEventsOf(scope, monitorId, limit);

@@ -1,3 +1,4 @@
+/** Queries for the rows of the Monitors page and the live stream. */
 import { mapYielding, turn } from "../core/time/yielding.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
@@ -52,13 +53,13 @@ type MonitorRow = {
     "tags" | "status" | "paused" | "muted" | "target" | keyof Recent
   >;
 
-/** What the last hours and days of a monitor were. */
+/** Sums of the last hours and days of a monitor. */
 export type Recent = Pick<OverviewMonitor, "day" | "spark" | "uptime24h" | "uptime30d" | "since">;
 
-/** Monitors whose rows are read in one go, after which others have their turn. */
+/** Monitors whose rows are read per event-loop turn. */
 const rowStride = 500;
 
-/** The rows of these monitors, in their order; there is none of what is gone. */
+/** Rows of these monitors, in their order; deleted monitors have none. */
 export async function monitorsOf(
   { store, organizationId }: Tenant,
   ids: readonly string[],
@@ -94,10 +95,10 @@ export async function monitorsOf(
   });
 }
 
-/** What differs as soon as somebody changes a row of the Monitors page, and as soon as a check does. */
+/** A version that changes with every edit of a row, and the time of the last check. */
 type MonitorVersion = { id: string; version: string; checkedAt: string };
 
-/** Monitors that are read in one go, after which others have their turn. */
+/** Monitors read per event-loop turn. */
 const stride = 5_000;
 
 const versionText = `select m.id, m.version || '/' || s.epoch as version,
@@ -132,7 +133,7 @@ type StateEvent = {
   type: StateType;
   at: string;
   message: string | null;
-  /** What it was before and since when; null where its pause begins or ends. */
+  /** The previous state and its start; null at the start or end of a pause. */
   before: StoredStatus | null;
   since: string | null;
 };
@@ -183,7 +184,7 @@ type Signature = { id: string; signature: string };
 /** Of a channel to which nothing was ever to be sent. */
 export const neverUsed = "//0/0/0.0";
 
-/** What differs as soon as a channel's list of deliveries does. */
+/** A signature that changes with a channel's list of deliveries. */
 export function channelSignaturesOf({ store, organizationId }: Tenant): Promise<Signature[]> {
   return store.query<Signature>(signatureText, [organizationId]);
 }
@@ -195,7 +196,7 @@ const usesText = `select channel_id as channelId, sum(monitor) as monitors, sum(
     select channel_id, 0 from monitor_group_channels where organization_id = ?)
   group by channel_id`;
 
-/** How many monitors and groups each channel belongs to; those of none are left out. */
+/** Number of monitors and groups per channel; unused channels are omitted. */
 export function channelUses({ store, organizationId }: Tenant): Promise<ChannelUse[]> {
   return store.query<ChannelUse>(usesText, [organizationId, organizationId]);
 }

@@ -1,3 +1,4 @@
+/** Wire format of a monitor's timeline. */
 import { z } from "zod";
 import { dayMs, hourMs } from "../core/time/clock.ts";
 import { Id, instant, Severity, Timestamp } from "../core/fields.ts";
@@ -30,7 +31,7 @@ export type TimelineQuery = z.infer<typeof TimelineQuery>;
 const seconds = z.int();
 const ms = z.int().nullable();
 
-/** What a monitor was from `at` to the next point; times in which nothing was found have none. */
+/** State of a monitor from `at` to the next point; times without results have no point. */
 export const TimelinePoint = z.object({
   at: Timestamp,
   upSeconds: seconds,

@@ -1,3 +1,4 @@
+/** Builds the timeline of a monitor from results or sums. */
 import { dayMs, hourMs, timestamp } from "../core/time/clock.ts";
 import type { Scope } from "../events/scope.ts";
 import { measuredOf } from "../monitoring/uptime/service.ts";
@@ -6,7 +7,7 @@ import { statusBegun } from "./rules.ts";
 import type { Timeline, TimelineQuery } from "./timeline-schema.ts";
 import { incidentsBetween, stateEventsBetween } from "./timeline-store.ts";
 
-/** What a monitor was over a span of time, point by point. Throws NOT_FOUND. */
+/** Returns the states of a monitor over a span of time, point by point. Throws NOT_FOUND. */
 export async function timelineOf(
   scope: Scope,
   monitorId: string,
@@ -15,7 +16,7 @@ export async function timelineOf(
   const { key } = await measuredOf(scope, monitorId);
   const width = step * 1000;
   const source = width < hourMs ? "heartbeats" : width < dayMs ? "hours" : "days";
-  // Sums are of whole hours or days, so the span then begins and ends with one.
+  // Sums are per hour or day, so the span is extended to whole ones.
   const whole = { heartbeats: width, hours: hourMs, days: dayMs }[source];
   const span = {
     from: Math.floor(from / whole) * whole,

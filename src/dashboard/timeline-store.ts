@@ -10,7 +10,7 @@ const maxStates = 2_000;
 const stateText = `select type, at, data ->> 'message' as message from events
   where organization_id = ? and subject_id = ? and type in (${stateTypeList}) and at < ?`;
 
-/** Beginnings of a monitor's states in a span, oldest first, with the one that it began in. */
+/** Starts of a monitor's states in a span, oldest first, with the state at its start. */
 export async function stateEventsBetween(
   { store, organizationId }: Tenant,
   monitorId: string,

@@ -1,3 +1,4 @@
+/** Opens, updates and resolves incidents for state changes of monitors. */
 import { auditAndEvent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { timestamp } from "../core/time/clock.ts";
@@ -35,9 +36,9 @@ const openOne = `select id from incidents where organization_id = ? and monitor_
   and origin = 'monitor' and status <> 'resolved' order by id desc limit 1`;
 
 /**
- * The part of a monitor's change of state that concerns its incident: opens one when it goes down,
- * posts to it, resolves it when it is up. An incident that people resolved stays so; what they edited
- * stays as they left it. The write fails with StaleRead when somebody was quicker.
+ * Statements for the incident of a monitor whose state changed: opens it when the monitor goes down, posts to it, and
+ * resolves it when the monitor is up. Leaves resolved and edited incidents of people unchanged. The write fails with
+ * StaleRead after another write.
  */
 export async function incidentStatements(store: Store, change: StateChange): Promise<Statement[]> {
   const { organizationId, monitor, severity } = change;
@@ -77,8 +78,8 @@ const openOfMany = `from json_each(?) wanted cross join incidents i
     and i.origin = 'monitor' and i.status <> 'resolved'`;
 
 /**
- * Resolves what these monitors have opened, in the name of whoever deletes them: nothing else would. It
- * belongs before what removes them. The write fails with StaleRead when somebody was quicker.
+ * Resolves the incidents that these monitors opened, as the actor who deletes them. Belongs before the statements
+ * that remove them. The write fails with StaleRead after another write.
  */
 export async function resolvingStatements(scope: Scope, monitorIds: readonly string[]) {
   const { store, organizationId } = scope;

@@ -1,3 +1,4 @@
+/** Routes of incidents and their timelines. */
 import { z } from "zod";
 import { Deleted, pageOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";

@@ -1,3 +1,4 @@
+/** Decides how an incident changes, and which timeline entries it gets. */
 import { Severity } from "../core/fields.ts";
 import { durationInWords } from "../core/text/words.ts";
 import {

@@ -1,3 +1,4 @@
+/** Wire format of incidents and their timelines. */
 import { incidentStatuses } from "../core/statuses.ts";
 import { z } from "zod";
 import {

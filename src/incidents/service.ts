@@ -1,3 +1,4 @@
+/** Creates, changes and deletes incidents and their updates. */
 import { sql } from "drizzle-orm";
 import { commit, commitUnchanged, guardCurrent, guardUnconditional } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";

@@ -1,3 +1,4 @@
+/** Statements that write incidents, updates and revisions. */
 import type { AuditedChange } from "../events/commit.ts";
 import type { Actor } from "../events/scope.ts";
 import { timestamp } from "../core/time/clock.ts";

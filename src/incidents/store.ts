@@ -1,3 +1,4 @@
+/** Queries about incidents and their timelines. */
 import { and, gt } from "drizzle-orm";
 import { offsetOf, page } from "../core/paging.ts";
 import { eachListed, type Listed, StreamedList } from "../core/text/streamed-list.ts";

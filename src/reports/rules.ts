@@ -1,3 +1,4 @@
+/** Computes the figures of a report. */
 import { timestamp } from "../core/time/clock.ts";
 import { csvRow } from "../core/text/words.ts";
 import { toInstant, toLocal } from "../core/time/time-zones.ts";

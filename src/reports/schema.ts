@@ -1,3 +1,4 @@
+/** Wire format of monthly reports. */
 import { z } from "zod";
 import { Id, Timestamp, TimeZone } from "../core/fields.ts";
 

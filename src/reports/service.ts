@@ -1,3 +1,4 @@
+/** Builds the monthly report of an organization, as JSON or CSV. */
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 import { timestamp } from "../core/time/clock.ts";
 import { invalid } from "../core/validation.ts";

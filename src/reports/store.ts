@@ -1,3 +1,4 @@
+/** Queries for monthly reports. */
 import { dayMs, hourMs, timestamp } from "../core/time/clock.ts";
 import { incidentStatuses } from "../core/statuses.ts";
 import { turn } from "../core/time/yielding.ts";
@@ -173,7 +174,7 @@ function incidentParameters(organizationId: string, { from, to }: Span) {
 export async function incidentsIn(
   { store, organizationId }: Tenant,
   span: Span,
-  /** Null for all of the organization, including those without a monitor. */
+  /** Null for the whole organization, including incidents without a monitor. */
   monitorIds: readonly string[] | null,
   limit: number,
 ) {

@@ -1,3 +1,4 @@
+/** Creates, lists and revokes API keys, and finds the owner of a key. */
 import { and, asc, eq, getTableColumns, isNull, or, sql } from "drizzle-orm";
 import { auditAndEventEach, commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";

@@ -1,3 +1,4 @@
+/** Routes of invitations, for admins and for invited people. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";

@@ -1,3 +1,4 @@
+/** Creates, revokes and accepts invitations to an organization. */
 import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { auditAndEvent, commit } from "../../events/commit.ts";

@@ -1,3 +1,4 @@
+/** Creates, renames and finds organizations, and knows whether several share the machine. */
 import { and, asc, eq, isNull, like, sql } from "drizzle-orm";
 import { auditAndEvent, commit, guardCurrent } from "../../events/commit.ts";
 import { type Actor, commandLine, type Scope } from "../../events/scope.ts";

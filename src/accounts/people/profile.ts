@@ -1,3 +1,4 @@
+/** Changes a person's own profile and password. */
 import { timestamp } from "../../core/time/clock.ts";
 import { hashPassword, isPassword } from "../../core/security/passwords.ts";
 import { invalid } from "../../core/validation.ts";

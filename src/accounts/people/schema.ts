@@ -1,3 +1,4 @@
+/** Wire format of people and of one's own profile. */
 import { z } from "zod";
 import { bodyOf, EmailAddress, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
 import { Role } from "../../core/roles.ts";

@@ -1,3 +1,4 @@
+/** Adds, changes and removes the people of an organization. */
 import type { Membership } from "../../http/access/session.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { newOrganization } from "../organizations/service.ts";

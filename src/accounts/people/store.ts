@@ -1,3 +1,4 @@
+/** Queries and statements about people and their memberships. */
 import { and, asc, eq, max, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { invalid } from "../../core/validation.ts";

@@ -1,3 +1,4 @@
+/** Finds the session of a cookie, and caches it until something is written. */
 import { and, eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { isLaterThan } from "../../database/rows.ts";

@@ -1,3 +1,4 @@
+/** Starts, renews, lists and ends sessions, and audits the actions of a person. */
 import type { AuditAction } from "../../events/catalogue.ts";
 import { auditAndEvent, type AuditedChange } from "../../events/commit.ts";
 import type { Actor } from "../../events/scope.ts";

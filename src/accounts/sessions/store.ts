@@ -1,3 +1,4 @@
+/** Queries and statements about sessions. */
 import { and, desc, eq, gte, ne, sql } from "drizzle-orm";
 import { timestamp } from "../../core/time/clock.ts";
 import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";

@@ -1,3 +1,4 @@
+/** Wire format of an organization's settings, such as its mail server. */
 import { z } from "zod";
 import { noWeaker, sameHost, sameIn, sameValue } from "../../core/security/destinations.ts";
 import { toAsciiEmail } from "../../core/text/email-address.ts";

@@ -1,3 +1,4 @@
+/** Reads and changes the settings of an organization. */
 import { z } from "zod";
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";

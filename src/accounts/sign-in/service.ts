@@ -1,3 +1,4 @@
+/** Signs people in by password and code, and out. */
 import { version } from "../../core/assets.ts";
 import { networkOf } from "../../core/security/client-network.ts";
 import { timestamp } from "../../core/time/clock.ts";

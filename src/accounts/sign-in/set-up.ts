@@ -1,3 +1,4 @@
+/** The first run: creates the first organization and its owner with a token from the console. */
 import { timingSafeEqual } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** Sets up and removes two-factor authentication, and checks its codes. */
 import { timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { randomToken, sha256 } from "../../core/ids.ts";

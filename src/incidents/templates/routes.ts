@@ -1,3 +1,4 @@
+/** Routes of incident templates. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";

@@ -1,3 +1,4 @@
+/** Wire format of incident templates. */
 import { z } from "zod";
 import {
   bodyOf,

@@ -1,3 +1,4 @@
+/** Creates, changes and deletes incident templates. */
 import { timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { deleted } from "../../core/paging.ts";

@@ -3,13 +3,13 @@ import { ClusterStatus } from "../../cluster/schema.ts";
 import { Id, Timestamp } from "../../core/fields.ts";
 import { problemNames, problemSeverities } from "../../core/problems.ts";
 
-/** Somebody who runs the whole appliance. */
+/** An administrator of the whole appliance. */
 export const Administrator = z.object({ id: Id, name: z.string(), email: z.string() });
 export type Administrator = z.infer<typeof Administrator>;
 
 export const NewAdministrator = z.strictObject({ personId: Id });
 
-/** An organization as those see it who run the appliance: how much it is, not what. */
+/** An organization as administrators see it: its counts, not its contents. */
 export const OrganizationEntry = z.object({
   id: Id,
   slug: z.string(),
@@ -29,7 +29,7 @@ const ApplianceProblem = z.object({
   since: Timestamp,
 });
 
-/** The figures of the whole, and what is wrong with it now. */
+/** Totals of the appliance, and its open problems. */
 export const ApplianceFigures = z.object({
   /** Of the whole database. */
   dataBytes: z.int(),

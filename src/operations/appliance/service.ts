@@ -1,3 +1,4 @@
+/** Manages the appliance as a whole: its administrators, organizations and figures. */
 import type { DatabaseNode } from "../../database/file/data-directory.ts";
 import { clusterStatus } from "../../cluster/status.ts";
 import type { Actor } from "../../events/scope.ts";
@@ -31,7 +32,7 @@ import {
   bytesOf,
 } from "./store.ts";
 
-/** Who acts on the appliance as a whole: one of its administrators, or whoever sits at the command line. */
+/** Actor on the whole appliance: an administrator, or the command line. */
 export type Running = { store: Store; clock: Clock; requestId: string | null; actor: Actor };
 
 export function runningBy({ store, clock, requestId, session }: SignedInContext): Running {
@@ -39,7 +40,7 @@ export function runningBy({ store, clock, requestId, session }: SignedInContext)
   return { store, clock, requestId, actor: { type: "person", id, name } };
 }
 
-/** That whoever acts may still do so at the moment of the write. */
+/** Guard: the actor is still allowed at the moment of the write. */
 function mayRun({ actor }: Running): Statement[] {
   return actor.type === "person" && actor.id !== null ? [mustStillAdminister(actor.id)] : [];
 }
@@ -48,7 +49,7 @@ export function listAdministrators({ store }: Running): Promise<Administrator[]>
   return administratorsOf(store);
 }
 
-/** Makes somebody an administrator. Throws NOT_FOUND, and CONFLICT for one. */
+/** Makes a person an administrator. Throws NOT_FOUND, and CONFLICT for an administrator. */
 export async function grantAdministrator(by: Running, personId: string): Promise<Administrator> {
   const { store } = by;
   const person = await findPerson(store, personId);
@@ -70,7 +71,7 @@ export async function grantAdministrator(by: Running, personId: string): Promise
   return { id, name, email };
 }
 
-/** Takes that from somebody, or from oneself. Throws NOT_FOUND for who is none, and CONFLICT for the last one. */
+/** Revokes the role of an administrator, also one's own. Throws NOT_FOUND, and CONFLICT for the last one. */
 export async function revokeAdministrator(by: Running, personId: string): Promise<void> {
   const { store } = by;
   await store.atomic([
@@ -93,7 +94,7 @@ export function listOrganizationEntries({ store }: Running): Promise<Organizatio
   return organizationEntries(store);
 }
 
-/** Makes a further organization, with whoever asks as its owner. */
+/** Creates another organization, owned by the actor. */
 export function foundOrganization(
   context: SignedInContext,
   { name, timeZone }: NewOrganization,
@@ -107,7 +108,7 @@ export function foundOrganization(
 }
 
 /**
- * Ends an organization for good: at once for everybody, its rows within minutes. Whoever belongs to no
+ * Deletes an organization: at once for everyone, its rows within minutes. A person who belongs to no
  * other is forgotten. Throws NOT_FOUND, and CONFLICT where an administrator would belong nowhere.
  */
 export async function deleteOrganization(by: Running, organizationId: string): Promise<void> {
@@ -147,7 +148,7 @@ export async function figuresOf(
   const { store } = context;
   const storage = storageProblem(store);
   const open = [...(storage === null ? [] : [storage]), ...(await openProblems(store))];
-  // Organizations were told of the same one each by itself.
+  // Each organization has its own copy of a problem.
   const problems = new Map(open.toReversed().map((one) => [problemKey(one), one]));
   return {
     dataBytes: await bytesOf(store),

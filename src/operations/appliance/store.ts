@@ -1,3 +1,4 @@
+/** Queries about administrators and totals, and the removal of deleted organizations. */
 import { asc, eq, sql } from "drizzle-orm";
 import { timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -30,7 +31,7 @@ export function mustBeAdministrator(
   );
 }
 
-/** Holds where somebody runs the appliance: follows whatever may end that. */
+/** Guard: an administrator remains. Belongs after every statement that can remove one. */
 export const mustHaveAdministrator: Prepared = must(
   sql`exists (select 1 from ${people} where administrator)`,
   () =>
@@ -65,8 +66,8 @@ export async function countsOf(store: Store) {
 const inOrganization = (text: string, id: string): Prepared => ({ text, parameters: [id] });
 
 /**
- * Takes an organization out of sight, all at once: nobody belongs to it, no key opens it, nothing of it
- * is checked, told or published, and its slug is free. What is left of it `sweepOrganizations` removes.
+ * Hides an organization in one write: it has no members and no keys, nothing of it is checked, reported or published,
+ * and its slug is free. `sweepOrganizations` removes its rows.
  */
 export function closeOrganization(id: string, at: string): Statement[] {
   return [
@@ -97,11 +98,11 @@ export function closeOrganization(id: string, at: string): Statement[] {
   ];
 }
 
-/** Forgets everybody who belongs to no organization any more. */
+/** Removes people without an organization. */
 export const deletePeopleWithoutOrganization: Statement = sql`delete from ${people}
   where not exists (select 1 from memberships where person_id = ${people.id})`;
 
-/** What may be left of a deleted organization, those first that refer to others; each with what names its rows within it. */
+/** Tables with rows of a deleted organization, referring tables first; each with the key of its rows. */
 export const tablesOfOrganization = [
   ["deliveries", "seq"],
   ["alerts", "id"],
@@ -127,12 +128,12 @@ export const tablesOfOrganization = [
   ["organization_usage", "table_name"],
 ] as const;
 
-/** What one row takes with it is removed with it: of these, fewer go in one write. */
+/** Tables whose rows cascade: fewer are removed per write. */
 const mostAtOnce = 200;
-/** So long after its end everybody who follows events has read of it. */
+/** Time after which every event subscriber has read of the deletion. */
 const followedMs = 60_000;
 
-/** Removes what is left of deleted organizations. */
+/** Removes the remaining rows of deleted organizations. */
 export async function sweepOrganizations(sweeping: Sweeping): Promise<void> {
   const { store, now, isOver } = sweeping;
   const gone = await store.query<{ id: string }>(

@@ -1,3 +1,4 @@
+/** Routes that list and download the audit log. */
 import { z } from "zod";
 import { isAtLeast } from "../../core/roles.ts";
 import { pageOf } from "../../core/paging.ts";
@@ -9,7 +10,7 @@ import { organizationOf } from "../../http/access/session.ts";
 import { AuditEntry, AuditFilters, AuditQuery, exportFormats } from "./schema.ts";
 import { downloadAuditLog, listAuditEntries } from "./service.ts";
 
-/** Asks whether whoever sent this may still read the log. */
+/** Whether the client can still read the log. */
 function mayRead({
   request,
   requestContext,

@@ -4,7 +4,7 @@ import { searchBounds } from "../../core/limits.ts";
 import { pageFields } from "../../core/paging.ts";
 import type { AuditAction, NounOf } from "../../events/catalogue.ts";
 
-/** What something can be done to, as an action begins. */
+/** Subjects of an action: the first part of its name. */
 export const auditNouns = [
   "monitor",
   "group",
@@ -22,11 +22,11 @@ export const auditNouns = [
   "backup",
 ] as const satisfies NounOf<AuditAction>[];
 
-/** Who can have done it. */
+/** Kinds of actors. */
 export const auditActors = ["person", "api-key", "command-line", "monitor", "visitor"] as const;
 
 const filters = {
-  /** Found in what an entry says as people read it, in its action, and in the name of what it was done to. */
+  /** Searches the sentence of an entry, its action, and the name of its subject. */
   q: z.string().trim().min(1).max(searchBounds.text.value).optional(),
   noun: z.enum(auditNouns).optional(),
   actor: z.enum(auditActors).optional(),
@@ -40,7 +40,7 @@ export type AuditFilters = z.output<typeof AuditFilters>;
 export const AuditQuery = z.strictObject({ ...pageFields, ...filters });
 export type AuditQuery = z.output<typeof AuditQuery>;
 
-/** Who changed what, and when; never to which value, which may be secret. */
+/** Actor, action and time of a change, without the new values, which can be secret. */
 export const AuditEntry = z.object({
   /** Its place in the log. */
   id: z.string(),
@@ -48,7 +48,7 @@ export const AuditEntry = z.object({
   actor: z.object({ type: z.string(), id: z.string().nullable(), name: z.string() }),
   action: z.string(),
   subjectId: z.string(),
-  /** What the subject is called now; null for what is gone or has no name. */
+  /** Current name of the subject; null if it is deleted or has no name. */
   subjectName: z.string().nullable(),
   fields: z.array(z.string()),
 });

@@ -1,7 +1,8 @@
+/** Renders audit entries as sentences. */
 import type { AuditAction, NounOf, VerbOf } from "../../events/catalogue.ts";
 import type { AuditEntry } from "./schema.ts";
 
-/** What needs words of its own; `#` stands for what it was done to. */
+/** Actions with their own wording; `#` is the subject. */
 const phrases = {
   "invitation.created": "invited #",
   "invitation.accepted": "joined",
@@ -62,7 +63,7 @@ const nouns: Record<NounOf<Composed>, [named: string, nameless: string]> = {
   organization: ["the organization", "the organization"],
 };
 
-/** What has no name is gone, or never had one. */
+/** Subjects that are deleted or have no name. */
 const neverNamed = new Set(["subscriber", "api-key", "organization"]);
 
 const verbs: Record<VerbOf<Composed>, string> = {
@@ -82,7 +83,7 @@ const actors: Record<string, string> = {
   monitor: "The monitor",
 };
 
-/** Whose doing it was: a person by name, anything else with what it is. */
+/** The actor: a person by name, any other with its kind. */
 export function actorLabel({ type, name }: AuditEntry["actor"]): string {
   if (type === "command-line") return "The command line";
   if (type === "visitor") return "A visitor";
@@ -91,7 +92,7 @@ export function actorLabel({ type, name }: AuditEntry["actor"]): string {
 
 type Deed = Pick<AuditEntry, "action" | "actor" | "fields">;
 
-/** What was really done: entries of older versions name some deeds after what came of them. */
+/** The actual action: entries of older versions name some actions after their results. */
 function deedOf({ action, actor, fields }: Deed): string {
   const byHand = actor.type !== "visitor";
   if (action === "subscriber.confirmed" && byHand) return "subscriber.added";
@@ -101,7 +102,7 @@ function deedOf({ action, actor, fields }: Deed): string {
   return fields.includes("updates") ? "incident.edited" : "incident.corrected";
 }
 
-/** What was done: the words before the name of what it was done to, that name, and the words after it. */
+/** The sentence in three parts: the words before the subject, its name, and the words after it. */
 export function actionLabel({
   subjectName: name,
   ...entry
@@ -124,7 +125,7 @@ export function actionLabel({
   return [`${deed} ${nameless}${since}`, "", ""];
 }
 
-/** What was changed, in words; of an incident without what its verb says already. */
+/** The changed fields in words, without those that the verb of an incident implies. */
 export function fieldsLabel({ action, fields }: Pick<AuditEntry, "action" | "fields">): string {
   const isSaid = (field: string) =>
     action.startsWith("incident.") && ["status", "message", "updates"].includes(field);
@@ -143,11 +144,11 @@ export const fieldLabel = (field: string) =>
         .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
         .replace(/\b(api|dns|id|ip|json|snmp|tls|url)\b/g, (word) => word.toUpperCase());
 
-/** What of an entry is kept as it stands; `fields` is JSON. */
+/** An entry as stored; `fields` is JSON. */
 type Kept = Readonly<Record<"actorType" | "actorName" | "action", string>> &
   Readonly<Record<"subjectName" | "fields", string | null>>;
 
-/** Judges whether an entry says these words, as it is read or by its action; the name of what it was done to is looked up elsewhere. */
+/** Whether the sentence or the action of an entry contains these words. The subject's name is searched elsewhere. */
 export function saying(words: string): (entry: Kept) => boolean {
   const wanted = words.toLowerCase();
   // Of very many entries few say something new.

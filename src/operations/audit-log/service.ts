@@ -1,3 +1,4 @@
+/** Lists, searches and downloads the audit log. */
 import { timestamp } from "../../core/time/clock.ts";
 import type { Scope } from "../../events/scope.ts";
 import { inSearchTurn } from "../../events/turns.ts";
@@ -23,7 +24,7 @@ export async function listAuditEntries(scope: Scope, query: AuditQuery) {
 /** Entries read at one time. */
 const atOnce = 200;
 
-/** What the filters leave of the organization's audit log, oldest first, in the lines of a file. */
+/** Filtered audit log of an organization, oldest first, as lines of a file. */
 export async function* exportedLines(
   tenant: Tenant,
   format: ExportFormat,
@@ -34,7 +35,7 @@ export async function* exportedLines(
     yield rows.map((row) => lineOf(format, shown(row))).join("");
 }
 
-/** It as a download, read from the database as fast as the client takes it; it ends where the client loses the right to it. */
+/** Downloads the log as fast as the client reads it, while the client keeps its right to it. */
 export function downloadAuditLog(
   scope: Scope,
   format: ExportFormat,

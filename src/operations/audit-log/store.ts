@@ -1,3 +1,4 @@
+/** Queries about audit entries, and their removal. */
 import { getTableName } from "drizzle-orm";
 import { dayMs, timestamp } from "../../core/time/clock.ts";
 import { offsetOf } from "../../core/paging.ts";
@@ -36,7 +37,7 @@ export type EntryRow = {
   subjectName: string | null;
 };
 
-/** Rows that are looked at in one go, after which others have their turn. */
+/** Rows read per event-loop turn. */
 const stride = 2_500;
 
 const members = `${getTableName(people)} p join ${getTableName(memberships)} m on m.person_id = p.id`;
@@ -56,10 +57,10 @@ async function subjectsNamed({ store, organizationId, signal }: Searching, name:
   return ids;
 }
 
-/** Ends a search whose client has gone. */
+/** Aborts a search whose client disconnected. */
 type Searching = Tenant & { signal?: AbortSignal | null };
 
-/** What the filters leave of an organization's entries, but for the text that is looked for. */
+/** Condition of all filters except the text search. */
 function conditionOf({ noun, actor, from, to }: AuditFilters) {
   const parts: { text: string; parameters: string[] }[] = [];
   if (noun !== undefined)
@@ -78,7 +79,7 @@ const orders = {
   oldest: { first: 0, beyond: ">", upTo: "<=", direction: "asc" },
 };
 
-/** The places of what the filters leave, portion by portion: other work has its turn between two. */
+/** Positions of the matching entries, in portions between which other work runs. */
 async function* placesOf(
   tenant: Searching,
   filters: AuditFilters,
@@ -144,7 +145,7 @@ export async function pageOfEntries(
   return { rows: (await entriesAt(tenant, seqs)).reverse(), total };
 }
 
-/** All entries that the filters leave, oldest first, so many at a time at most. */
+/** Matching entries, oldest first, in portions of limited size. */
 export async function* allEntries(
   tenant: Tenant,
   filters: AuditFilters,
@@ -157,7 +158,7 @@ export async function* allEntries(
     }
 }
 
-/** Removes entries that are older than they are to be kept. */
+/** Removes entries beyond the retention. */
 export async function sweepAuditLog(sweeping: Sweeping, days: number): Promise<void> {
   await sweepLog(
     sweeping,

@@ -1,3 +1,4 @@
+/** Stores backups in a folder or a bucket. */
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "../../core/ids.ts";
@@ -8,9 +9,9 @@ import { BucketClient, type Patience } from "./bucket.ts";
 import { isPart } from "./rules.ts";
 import type { BackupPlan, Bucket } from "./schedule-schema.ts";
 
-/** Where scheduled backups are kept. */
+/** Storage of scheduled backups. */
 type Destination = {
-  /** Makes one under this name; returns its bytes. */
+  /** Stores a backup under this name and returns its size in bytes. */
   put(name: string): Promise<number>;
   names(): Promise<string[]>;
   remove(name: string): Promise<void>;

@@ -1,3 +1,4 @@
+/** Routes of backups and their schedule. */
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { routesUnder } from "../../http/request-context.ts";
@@ -6,7 +7,7 @@ import { BackupPlanPatch, BackupSchedule } from "./schedule-schema.ts";
 import { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
 import { type BackupDependencies, makeBackup, offerBackup, takeBackup } from "./service.ts";
 
-/** A download that stands still for so long is over. */
+/** Idle timeout of a download. */
 const patienceSeconds = 240;
 
 export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies) =>

@@ -1,9 +1,10 @@
+/** Decides when a backup is due, what it is called and which ones to remove. */
 import { dayMs, fileStamp } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 
 const ending = (isEncrypted: boolean) => (isEncrypted ? "age" : "db");
 
-/** `signalbox-2026-11-20-2302.db`, in UTC: sorts by age and tells backups of one day apart. */
+/** `signalbox-2026-11-20-2302.db`, in UTC: sorts by age, and distinguishes backups of one day. */
 export function fileNameOf(now: number, isEncrypted: boolean): string {
   return `signalbox-${fileStamp(now).slice(0, 15)}.${ending(isEncrypted)}`;
 }
@@ -15,11 +16,11 @@ export function scheduledNameOf(now: number, isEncrypted: boolean): string {
 
 const scheduledName = /^signalbox-(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)\.(?:db|age)$/;
 
-/** What an interrupted backup has left of itself. */
+/** Leftover of an interrupted backup. */
 export const isPart = (name: string) =>
   name.endsWith(".part") && scheduledName.test(name.slice(0, -".part".length));
 
-/** When a scheduled backup was made, by its name; null for any other file. */
+/** Creation time from the name of a scheduled backup; null for any other file. */
 export function timeIn(name: string): number | null {
   const [, day, hour, minute, second] = scheduledName.exec(name) ?? [];
   const at = Date.parse(`${day}T${hour}:${minute}:${second}Z`);
@@ -29,7 +30,7 @@ export function timeIn(name: string): number | null {
 type Keep = { keepDaily: number; keepWeekly: number; keepMonthly: number };
 
 /**
- * Of these files the backups that are no longer kept: neither the last of one of the latest days, weeks
+ * Backups beyond the retention: neither the last of one of the latest days, weeks
  * (from Monday) or months that have one, in UTC. Whatever is no scheduled backup is never named.
  */
 export function outdated(names: readonly string[], keep: Keep): string[] {
@@ -82,7 +83,7 @@ function momentOn({ time, timeZone }: Daily, local: number): number {
   return toInstant(midnight + (hours * 60 + minutes) * 60_000, timeZone);
 }
 
-/** Whether a backup is to be made: its moment came, or a failed one is due again. A clock that was set back waits for no far moment. */
+/** Whether a backup or the retry of a failed one is due. Ignores times far ahead, which a clock set back leaves. */
 export function isDue(
   daily: Daily,
   { triedFor, retryAt }: { triedFor: number; retryAt: number | null },

@@ -1,3 +1,4 @@
+/** Wire format of the backup schedule. */
 import { z } from "zod";
 import { fixedAddress, sameIn, sameOrigin } from "../../core/security/destinations.ts";
 import {
@@ -42,7 +43,7 @@ const schedule = {
     .regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day such as 03:00")
     .default("03:00"),
   timeZone: TimeZone.default("UTC"),
-  /** So many days, weeks and months of which the last backup is kept. */
+  /** Days, weeks and months of which the last backup is retained. */
   keepDaily: integer(1, 366).default(7),
   keepWeekly: integer(0, 260).default(4),
   keepMonthly: integer(0, 240).default(6),
@@ -62,7 +63,7 @@ const schedule = {
 export const backupKinds = {
   schedule: kind(schedule, {
     "s3.secretAccessKey": { s3: sameIn({ endpoint: sameOrigin }) },
-    // Nothing is sent there: what it encrypts is.
+    // A passphrase has no destination: it encrypts.
     passphrase: fixedAddress,
   }),
 };
@@ -93,16 +94,16 @@ export type BackupPlanPatch = z.output<typeof BackupPlanPatch>;
 const { secretAccessKey: _secret, ...shownBucket } = s3;
 const { passphrase: _passphrase, ...shown } = schedule;
 
-/** What is set for scheduled backups and what became of them. */
+/** Settings of scheduled backups, and the last outcomes. */
 export const BackupSchedule = z.object({
   ...shown,
   s3: z.object(shownBucket).nullable(),
   secretsSet: z.array(z.string()),
   /** Null while it is off. */
   nextAt: Timestamp.nullable(),
-  /** The last one that was made. */
+  /** The last successful backup. */
   last: z.object({ at: Timestamp, name: z.string(), bytes: z.int() }).nullable(),
-  /** Null where the last one was made. */
+  /** Null after a success. */
   failure: z.object({ since: Timestamp, reason: z.string() }).nullable(),
   updatedAt: Timestamp.nullable(),
 });

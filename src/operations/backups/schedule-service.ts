@@ -1,3 +1,4 @@
+/** Reads and changes the backup schedule. */
 import { auditOfPerson } from "../../accounts/sessions/service.ts";
 import { mustStillAdminister } from "../../accounts/people/store.ts";
 import { timestamp } from "../../core/time/clock.ts";
@@ -25,7 +26,7 @@ import { findSchedule, putSchedule, type ScheduleRow } from "./schedule-store.ts
 const kind = "schedule";
 const location = "appliance/backup";
 
-/** What is set, with its secrets. */
+/** The stored settings with their secrets. */
 export function planOf(vault: Vault, row: ScheduleRow | null): BackupPlan {
   if (row === null) return BackupPlan.parse({});
   const secrets = openAll(vault, location, row.secrets);
@@ -62,7 +63,7 @@ const placesOf = ({ s3 }: BackupPlan): Place[] => {
   return [{ path: "s3.endpoint", host: url.hostname, port: portOf(url) }];
 };
 
-/** Throws VALIDATION_ERROR, and FORBIDDEN for who is no administrator any more. */
+/** Throws VALIDATION_ERROR, and FORBIDDEN for a former administrator. */
 export function updateBackupSchedule(
   context: SignedInContext,
   patch: BackupPlanPatch,
@@ -88,7 +89,7 @@ export function updateBackupSchedule(
       secrets: sealAll(vault, location, secrets),
       version: (row?.version ?? 0) + 1,
       updatedAt: timestamp(now),
-      // The first one comes at its next moment.
+      // The first backup is due at the next scheduled time.
       triedFor: now,
       retryAt: null,
     };

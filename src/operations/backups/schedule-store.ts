@@ -10,7 +10,7 @@ export async function findSchedule(store: Store): Promise<ScheduleRow | null> {
   return row ?? null;
 }
 
-/** Takes the place of what was read; StaleRead where another write came first. */
+/** Replaces the row that was read. StaleRead after another write. */
 export function putSchedule(store: Store, row: ScheduleRow): Statement[] {
   const { id: _id, ...columns } = row;
   return [
@@ -25,7 +25,7 @@ export function putSchedule(store: Store, row: ScheduleRow): Statement[] {
   ];
 }
 
-/** What became of a backup; what is set stays as it is. */
+/** Stores the outcome of a backup; leaves the settings unchanged. */
 export function recordOutcome(
   store: Store,
   outcome: Partial<Omit<ScheduleRow, "id" | "settings" | "secrets" | "version" | "updatedAt">>,

@@ -3,7 +3,7 @@ import { Id, Timestamp } from "../../core/fields.ts";
 
 /** How much everything is. */
 export const BackupOffer = z.object({
-  /** Of the database as it lies on the disk; a copy is that large or smaller. */
+  /** Size of the database on disk: the maximum size of a copy. */
   dataBytes: z.int(),
 });
 export type BackupOffer = z.infer<typeof BackupOffer>;
@@ -11,7 +11,7 @@ export type BackupOffer = z.infer<typeof BackupOffer>;
 /** Under which a backup is encrypted. */
 export const Passphrase = z.string().min(12).max(1_000).meta({ writeOnly: true });
 
-/** How a backup is to be made: in the clear, or under a passphrase, which may have `secret.key` in it, too. */
+/** Format of a backup: plain, or encrypted with a passphrase and optionally with `secret.key`. */
 export const NewBackup = z
   .strictObject({
     passphrase: Passphrase.nullable().default(null),
@@ -23,7 +23,7 @@ export const NewBackup = z
   });
 export type NewBackup = z.infer<typeof NewBackup>;
 
-/** A copy that waits to be downloaded, once and by whoever had it made. */
+/** A copy that its requester can download once. */
 export const MadeBackup = z.object({
   id: Id,
   fileName: z.string(),

@@ -15,7 +15,7 @@ export async function offerBackup({ store }: SignedInContext): Promise<BackupOff
   return { dataBytes: await bytesOf(store) };
 }
 
-/** Throws CONFLICT while another one is being made, UNAVAILABLE. */
+/** Throws CONFLICT while another backup is in progress, UNAVAILABLE. */
 export function makeBackup(
   { session }: SignedInContext,
   backups: Backups,
@@ -25,7 +25,7 @@ export function makeBackup(
   return backups.make(session.person.id, sealing);
 }
 
-/** The copy as a download, this one time; it ends where the person's session or their right to it does. Throws NOT_FOUND. */
+/** Downloads a copy once, while the session keeps its right to it. Throws NOT_FOUND. */
 export async function takeBackup(
   context: SignedInContext,
   backups: Backups,

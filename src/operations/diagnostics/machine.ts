@@ -1,3 +1,4 @@
+/** Examines the limits, the file system, ping and the environment of this machine. */
 import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";

@@ -1,3 +1,4 @@
+/** Examines the mail server of an organization. */
 import type { DeliveryContext } from "../../alerting/provider.ts";
 import { tryMailServer } from "../../alerting/providers/email.ts";
 import { dayMs } from "../../core/time/clock.ts";

@@ -1,3 +1,4 @@
+/** Renders the metrics of the whole appliance for Prometheus. */
 import { readFileSync, statfsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { builtFrom, version } from "../../core/assets.ts";
@@ -30,7 +31,7 @@ export async function applianceMetrics({
     { metrics: () => diskMetrics(directory) },
     { metrics: processMetrics },
   ];
-  // Where the database can't be read, all else is told the more.
+  // The other metrics matter even more while the database can't be read.
   const collected = await Promise.allSettled(parts.map(async (part) => part.metrics()));
   return metricsText([
     family(
@@ -114,7 +115,7 @@ function diskMetrics(directory: string | null): Family[] {
   ];
 }
 
-/** The names are those that Prometheus' own libraries give. */
+/** Names as in Prometheus' own client libraries. */
 async function processMetrics(): Promise<Family[]> {
   const { user, system } = process.cpuUsage();
   const isLinux = process.platform === "linux";

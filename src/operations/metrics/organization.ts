@@ -1,3 +1,4 @@
+/** Renders the metrics of one organization for Prometheus. */
 import { and, eq, gt, sql } from "drizzle-orm";
 import { version } from "../../core/assets.ts";
 import type { Clock } from "../../core/time/clock.ts";
@@ -21,7 +22,7 @@ import { currentStatus, inGroup, ofMonitor } from "../../monitoring/monitors/sto
 type Caller = { store: Store; clock: Clock; organizationId: string };
 
 /**
- * What one organization has, in Prometheus' text format 0.0.4. How the process does is told as long as
+ * Metrics of one organization in Prometheus' text format 0.0.4. Metrics of the process are included as long as
  * there is no other organization: it would tell how busy that one is.
  */
 export const metricsOf = (caller: Caller): Promise<string> =>
@@ -72,7 +73,7 @@ async function madeMetrics(caller: Caller): Promise<string> {
   ]);
 }
 
-/** Monitors that are read in one go, after which others have their turn. */
+/** Monitors read per event-loop turn. */
 const stride = 1_000;
 
 async function monitorsOf({ store, organizationId }: Caller) {
@@ -110,7 +111,7 @@ type MonitorRow = Omit<Awaited<ReturnType<typeof monitorsOf>>[number], "status">
   status: ShownStatus;
 };
 
-/** One sample a monitor of each; what is not known of it, or not measured while it is paused, has none. */
+/** One sample per monitor; unknown values and values measured during a pause are omitted. */
 async function seriesOfMonitors(
   { store, clock }: Caller,
   rows: readonly MonitorRow[],

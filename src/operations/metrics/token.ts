@@ -8,7 +8,7 @@ const shape = /^[\x21-\x7e]{32,200}$/;
 
 export type MetricsToken = ReturnType<typeof metricsToken>;
 
-/** The credential for the metrics of the whole appliance; nobody has it where there is no file. Throws VALIDATION_ERROR. */
+/** The credential for the metrics of the whole appliance; disabled without a file. Throws VALIDATION_ERROR. */
 export function metricsToken(file: string | undefined) {
   let digest = digestIn(file);
   return {
@@ -16,7 +16,7 @@ export function metricsToken(file: string | undefined) {
       const sent = bearerTokenOf(request);
       return sent !== null && digest !== null && timingSafeEqual(digestOf(sent), digest);
     },
-    /** Reads it again, maybe from another file. Throws VALIDATION_ERROR, and the token stays what it was. */
+    /** Reads a file again. Throws VALIDATION_ERROR and leaves the token unchanged. */
     read(file: string | undefined) {
       digest = digestIn(file);
     },

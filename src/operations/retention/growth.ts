@@ -16,13 +16,13 @@ export const rowBytes = {
   screenshot: 150_000,
 };
 
-/** What grows by so many bytes a day, for so many days until its oldest rows are removed. */
+/** Daily growth in bytes, and the days until the oldest rows are removed. */
 export type Growing = { bytesPerDay: number; daysLeft: number };
 
 export const bytesPerDay = (all: readonly Growing[]) =>
   all.filter(({ daysLeft }) => daysLeft > 0).reduce((sum, { bytesPerDay }) => sum + bytesPerDay, 0);
 
-/** Days until all of it together has taken `free` bytes; Infinity where that never comes. */
+/** Days until the total growth has filled `free` bytes; Infinity for never. */
 export function daysUntilFull(free: number, all: readonly Growing[]): number {
   const growing = all.filter(({ bytesPerDay, daysLeft }) => bytesPerDay > 0 && daysLeft > 0);
   if (growing.length === 0) return Infinity;

@@ -1,24 +1,24 @@
 import { dayMs } from "../../core/time/clock.ts";
 
-/** A clock that goes on by more than this from one minute to the next was set, or the appliance was off so long. */
+/** A larger step of the clock between two minutes means that it was set, or that the appliance was off. */
 const jumpMs = 3 * dayMs;
-/** It is believed when it has gone on from there for so long. */
+/** Time after which a doubted clock is believed. */
 export const doubtMs = 3 * dayMs;
 const everyMs = dayMs;
 
-/** What is known of the clock. Times are Unix milliseconds. */
+/** State of the clock. Times are Unix milliseconds. */
 export type ClockState = {
-  /** What housekeeping takes for the time: nothing is removed for its age by a clock in doubt. */
+  /** Time for the retention: a doubted clock removes nothing. */
   believed: number;
-  /** What the clock said last. */
+  /** Last reading of the clock. */
   seen: number;
   /** Since when it says something else; null while it is believed. */
   doubtedSince: number | null;
 };
 
 /**
- * The state of the clock when it says `now`. One that is set ahead ages nothing until it has gone on for
- * days; one that is set back is believed, because that removes less.
+ * State of the clock after the reading `now`. A clock that jumps ahead is doubted for days; one that is set back is
+ * believed, because that removes less.
  */
 export function clockAfter({ believed, seen, doubtedSince }: ClockState, now: number): ClockState {
   if (now - believed <= jumpMs) return { believed: now, seen: now, doubtedSince: null };
@@ -29,7 +29,7 @@ export function clockAfter({ believed, seen, doubtedSince }: ClockState, now: nu
     : { believed, seen: now, doubtedSince: since };
 }
 
-/** Whether what is done daily is due. */
+/** Whether the daily work is due. */
 export function isDue(lastNow: number | null, now: number): boolean {
   return lastNow === null || Math.abs(now - lastNow) >= everyMs;
 }

@@ -2,10 +2,10 @@ import { setValue } from "../../database/backup/portions.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { ClockState } from "./rules.ts";
 
-/** What housekeeping remembers of itself; a run that was killed is not remembered, and begins again. */
+/** State of the housekeeping; a killed run leaves no state and starts again. */
 type Memory = { clock: ClockState; lastNow: number | null };
 
-/** What is remembered; before the first run, the clock is believed as far as it goes on from what was written last. */
+/** Reads the state; before the first run, the last written row is the reference for the clock. */
 export async function readMemory(store: Store, now: number): Promise<Memory> {
   const rows = await store.query<{ name: string; value: number }>(
     "select name, value from housekeeping",
