@@ -8,15 +8,15 @@ import { dayMs } from "../uptime/rules.ts";
 /** The result of one check; `unknown` if trouble of our own prevented a judgement. */
 export type CheckResult<D extends FoundDetails = Details> = {
   status: "up" | "degraded" | "down" | "unknown";
-  /** One sentence for people; nothing that the target said, and nothing secret. */
+  /** One sentence for people, without words of the target and without secrets. */
   message: string;
-  /** The same with what was received, or what a watched job reported in its own words: for the organization, not for its status page. */
+  /** The same with words of the target, for the organization but not for its status page. */
   said?: string;
-  /** Milliseconds that the target took; null where nothing was measured. */
+  /** Null if nothing was measured. */
   latencyMs: number | null;
-  /** End of the certificate that was seen; absent where none was. */
+  /** Expiry of the certificate; absent without one. */
   certificateExpiresAt?: string;
-  /** What the type declares beside that; what is too long or repeats a secret is taken out of it later. */
+  /** Details that the type declares; long and secret values are removed later. */
   details?: D;
   /** Whether the monitor is down at once, without retries. */
   final?: boolean;
@@ -38,38 +38,38 @@ export type CheckTarget = {
   inverted: boolean;
 };
 
-/** Why the signal of a check ends that took too long. */
+/** Reason of the abort after the timeout. */
 export class TimeUp extends Error {}
 
-/** What a check is made with. */
+/** Input of a check apart from its settings. */
 export type CheckContext = OutgoingContext & {
   timeoutMs: number;
   /** The organization of the monitor. Cached answers are not shared with other organizations. */
   organizationId: string;
   /** Latency above which the monitor is degraded; null for none. */
   degradedAfterMs?: number | null;
-  /** Which part of the check is made, to begin the sentence that says why it failed; null for a check of one part. */
+  /** Current part of a check, which starts the sentence of a failure; null for a check of one part. */
   part: string | null;
-  /** What was in sight when the check failed, as JPEG; null where nothing was. */
+  /** JPEG of the page when the check failed; null for none. */
   screenshot: Uint8Array | null;
   accessTokens: AccessTokens;
-  /** Where the Docker of this machine listens; no monitor names it, since it is as good as root. */
+  /** Socket of the local Docker. Monitors can't set it, because it gives root access. */
   dockerSocket: string;
-  /** systemd's own program; null where there is none. */
+  /** Path of systemctl; null for none. */
   systemctl(): string | null;
-  /** The folder of programs that may be run. Throws OwnTrouble where none may be. */
+  /** Folder of allowed programs. Throws OwnTrouble if none are allowed. */
   commandFolder(): Promise<string>;
-  /** The Chromium of this machine; null where there is none. */
+  /** Path of Chromium; null for none. */
   browser(): string | null;
-  /** Uses it in the turn of the monitor's organization: one page at a time. */
+  /** Waits for the turn of the organization: one page at a time. */
   browserTurn<T>(work: () => Promise<T>): Promise<T>;
   /** Unix milliseconds. */
   now(): number;
-  /** Does work that takes the processor in the turn of the monitor's organization. */
+  /** Runs processor work in the turn of the organization. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 };
 
-/** One type of check. Whatever it throws becomes `down` with a reason, or `unknown` for trouble of our own. */
+/** One type of check. Errors become `down` with a reason, or `unknown` for trouble of our own. */
 export type CheckKind<T extends MonitorType> = (
   settings: MonitorSettings<T>,
   context: CheckContext,
@@ -80,7 +80,7 @@ export function since(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
 }
 
-/** Whole days until then; undefined where nothing ends, negative once it is over. */
+/** Whole days until the expiry; negative after it, undefined without one. */
 export function daysUntil(expiresAt: string | undefined, nowMs: number): number | undefined {
   return expiresAt === undefined ? undefined : Math.floor((Date.parse(expiresAt) - nowMs) / dayMs);
 }

@@ -1,13 +1,13 @@
 import type { StoredStatus } from "../../core/statuses.ts";
 
-/** What a monitor is between two checks. */
+/** State of a monitor between two checks. */
 export type MonitorState = {
   status: StoredStatus;
   /** RFC 3339. */
   since: string;
   /** Failed checks in a row. */
   failures: number;
-  /** Good results in a row since it was down, while it still is. */
+  /** Good results in a row while the monitor is still down. */
   successes: number;
 };
 
@@ -64,7 +64,7 @@ function judged(
   return found.final === true || failures > retries ? "down" : unmaintained;
 }
 
-/** Whether a check makes a monitor down that was not. */
+/** Whether a check takes a monitor down. */
 export const goesDown = (
   before: MonitorState,
   found: Found,
@@ -72,17 +72,17 @@ export const goesDown = (
 ): boolean =>
   before.status !== "down" && stateAfter(before, found, monitor, before.since).status === "down";
 
-/** What another node sees of a monitor. */
+/** Another node's result for a monitor. */
 export type Probe = { by: string; status: Found["status"] };
 
-/** Why a failure is not believed: another node sees none. Null where none does. */
+/** Returns the contradiction if another node sees no failure; else null. */
 export function contradiction(probes: readonly Probe[], message: string): string | null {
   const other = probes.find(({ status }) => status === "up" || status === "degraded");
   if (other === undefined) return null;
   return `${other.by} sees it ${other.status}, while here: ${message.replace(/\.$/, "")}`;
 }
 
-/** Whether the next check comes sooner than usual, to find out what is really so. */
+/** Whether the next check is a retry. */
 function isRetried(state: MonitorState, found: Found): boolean {
   return (
     found.status === "unknown" ||
@@ -90,7 +90,7 @@ function isRetried(state: MonitorState, found: Found): boolean {
   );
 }
 
-/** Seconds to the next check; in figures of uptime a check in its turn stands for them. */
+/** Seconds to the next check, which a scheduled result covers in uptime. */
 export function secondsToNext(state: MonitorState, found: Found, pace: Pace): number {
   const { intervalSeconds, retryIntervalSeconds } = pace;
   return isRetried(state, found)
@@ -107,18 +107,18 @@ export function secondsSince(endedAt: number | null, at: number, allowedSeconds:
   return Math.min(Math.max(passed, 1), allowedSeconds);
 }
 
-/** Whether a result comes while the one before it still stands for a second or more. */
+/** Whether the result before this one still covers a second or more. */
 export function isEarly(at: number, lastAt: number, standsUntil: number): boolean {
   return at > lastAt && standsUntil - at >= 500;
 }
 
-/** Milliseconds into its interval at which a monitor is due: neighbouring keys lie far apart, so all are spread evenly. */
+/** Offset of a monitor in its interval, in milliseconds; neighboring keys are far apart, which spreads all evenly. */
 export function phaseOf(key: number, intervalMs: number): number {
   const goldenRatio = 0.618033988749895;
   return Math.floor(((key * goldenRatio) % 1) * intervalMs);
 }
 
-/** The first regular time after `after`, in the same milliseconds. */
+/** Returns the first slot after `after`, on the same clock. */
 export function nextSlot(key: number, intervalMs: number, after: number): number {
   const phase = phaseOf(key, intervalMs);
   return phase + (Math.floor((after - phase) / intervalMs) + 1) * intervalMs;

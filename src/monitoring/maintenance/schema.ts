@@ -28,7 +28,7 @@ const instant = z.iso
   .transform((text) => new Date(text).toISOString())
   .meta({ override: { type: "string", format: "date-time" } });
 
-/** Text whose own rules are only asked where its length is right. */
+/** Text that is validated further only if its length is valid. */
 const upTo = (max: number) => z.string().min(1, { abort: true }).max(max, { abort: true });
 
 const rrule = upTo(500).superRefine((text, context) => {

@@ -37,7 +37,7 @@ import {
   type StoredWindow,
 } from "./store.ts";
 
-/** A window as services know it: with what it is now, and the version that makes its ETag. */
+/** A window with its current state, and the version for its ETag. */
 type MaintenanceRecord = MaintenanceWindow & { version: number };
 
 export async function listWindows(scope: Scope, query: MaintenanceQuery) {
@@ -59,7 +59,7 @@ async function getStored(scope: Scope, id: string): Promise<StoredWindow> {
   return found(await findWindow(scope, id), "maintenance window");
 }
 
-/** Plans maintenance. Throws NOT_FOUND for an unknown monitor or group, VALIDATION_ERROR for times that can't be. */
+/** Schedules maintenance. Throws NOT_FOUND for an unknown monitor or group, VALIDATION_ERROR for invalid times. */
 export async function createWindow(scope: Scope, input: NewMaintenanceWindow) {
   const { organizationId } = scope;
   await mustBePossible(scope, input);
@@ -107,7 +107,7 @@ export function updateWindow(scope: Scope, id: string, patch: MaintenanceWindowP
   });
 }
 
-/** Removes a window, which ends at once where it holds. Throws NOT_FOUND, PRECONDITION_FAILED. */
+/** Deletes a window; a running occurrence ends at once. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteWindow(scope: Scope, id: string): Promise<typeof deleted> {
   return retrying(async () => {
     const window = await getStored(scope, id);
@@ -146,7 +146,7 @@ export async function maintenanceCalendar(scope: Scope, query: CalendarQuery) {
   return windows.filter(({ occurrences }) => occurrences.length > 0);
 }
 
-/** Windows that are over count no more. */
+/** Limits the windows that are not over. */
 export function mustBeFew(scope: Scope, at: string): Statement {
   const mayCome = `(rrule is not null or ends_at > '${at}')`;
   return mustBeWithin(scope, "maintenance-windows", maintenanceWindows, mayCome);
@@ -156,7 +156,7 @@ const fewEnough = mustText(
   "(select count(*) from maintenance_windows where organization_id = ?) <= ?",
 );
 
-/** Holds while the windows are not too many with those that are over. It belongs after what adds one. */
+/** Limits all windows, including past ones. Belongs after the insert. */
 export const mustHaveRoomForWindow = ({ organizationId }: Scope): Prepared => ({
   ...fewEnough,
   parameters: [organizationId, maintenanceBounds.windows.value],
@@ -174,7 +174,7 @@ const maxCalendarMs = 62 * dayMs;
 /** More than hourly occurrences of six weeks. */
 const maxCalendarEntries = 1_100;
 
-/** Throws VALIDATION_ERROR for times that can't be. */
+/** Throws VALIDATION_ERROR for invalid times. */
 export async function mustBePossible({ organizationId }: Scope, times: Times) {
   const issue =
     times.rrule === null

@@ -18,7 +18,7 @@ import {
 import { situationAt, type Times } from "./rules.ts";
 import type { MaintenanceQuery, MaintenanceWindow } from "./schema.ts";
 
-/** A window as it is stored: without what the time of day makes of it. */
+/** A stored window, without the fields that depend on the time. */
 export type StoredWindow = Omit<MaintenanceWindow, "state" | "current" | "next"> & {
   organizationId: string;
   version: number;
@@ -59,7 +59,7 @@ export async function findWindow({ store, organizationId }: Tenant, id: string) 
   return found ?? null;
 }
 
-/** Every window of the organization, oldest first. */
+/** Lists all windows of the organization, oldest first. */
 export function allWindows({ store, organizationId }: Tenant) {
   return select(store, "w.organization_id = ? order by w.id", [organizationId]);
 }
@@ -71,7 +71,7 @@ const holdsFor = `(
     on its.organization_id = m.organization_id and its.group_id = m.group_id
     where m.organization_id = w.organization_id and m.id = ? and its.window_id = w.id))`;
 
-/** One page of an organization's windows, newest first, and how many there are in all. */
+/** Returns one page of an organization's windows, newest first, and the total. */
 export async function pageOfWindows(
   { store, organizationId }: Tenant,
   query: MaintenanceQuery,
@@ -97,7 +97,7 @@ export async function pageOfWindows(
   return { windows: shown, total: found.length };
 }
 
-/** What status pages announce: an organization's public windows, without those done once and over by `endedBefore`. */
+/** Lists public windows, except windows without a rule that ended by `endedBefore`. */
 export function publicWindows(store: Store, organizationId: string, endedBefore: string) {
   return select(
     store,
@@ -125,7 +125,7 @@ export function changeWindow(window: StoredWindow): Statement {
   return updateWindow(window.organizationId, window);
 }
 
-/** Makes it hold for exactly these monitors and groups; an absent list stays as it is. */
+/** Replaces the monitors and groups of a window; an absent list stays unchanged. */
 export function replaceMembers(
   { store, organizationId }: Tenant,
   windowId: string,
@@ -138,7 +138,7 @@ export function replaceMembers(
   ];
 }
 
-/** Windows that hold now or may yet, and those whose end was not told: of one organization, or of all. */
+/** Lists windows that are not over, and windows whose end has no event yet, of one organization or all. */
 export function plannedWindows(store: Store, now: string, organizationId: string | null = null) {
   const marked = `exists (select 1 from followers f where f.name = '${markPrefix}' || w.organization_id || ' ' || w.id)`;
   return select(
@@ -150,7 +150,7 @@ export function plannedWindows(store: Store, now: string, organizationId: string
   );
 }
 
-/** Which of these groups each of an organization's monitors, or of those named, is in. */
+/** Maps an organization's monitors, or the named ones, to those of the groups that they are in. */
 export async function groupsOfMonitors(
   store: Store,
   organizationId: string,
@@ -171,7 +171,7 @@ export async function groupsOfMonitors(
   return new Map(rows.map(({ id, groupId }) => [id, groupId]));
 }
 
-/** Monitors that were in maintenance when they were checked last. */
+/** Lists monitors that were in maintenance at their last check. */
 export function maintainedMonitors(store: Store) {
   return store.query<{ organizationId: string; id: string }>(
     `select organization_id as organizationId, monitor_id as id from monitor_states
@@ -182,7 +182,7 @@ export function maintainedMonitors(store: Store) {
 
 const markPrefix = "maintenance ";
 
-/** An occurrence whose beginning was told, and whose end was not: it has a row among the followers. */
+/** An occurrence with an event for its start and none for its end; stored as a row of `followers`. */
 export type Mark = { organizationId: string; windowId: string; start: number };
 
 export async function findMarks(store: Store): Promise<Mark[]> {
@@ -198,7 +198,7 @@ export async function findMarks(store: Store): Promise<Mark[]> {
 
 const nameOf = ({ organizationId, windowId }: Mark) => `${markPrefix}${organizationId} ${windowId}`;
 
-/** Holds while this is the mark of its window; or it has none. */
+/** Fails the write unless this is the mark of its window, or, with `isSet` false, unless it has none. */
 export function mustBeMarked(mark: Mark, isSet: boolean): Statement {
   const name = nameOf(mark);
   const guard = isSet

@@ -25,7 +25,7 @@ async function allWindows(state: MaintenanceWindow["state"] | undefined, signal:
   }
 }
 
-// A window starts and ends without an event of its own, so lists are polled.
+// States change with the time as well as with events, so lists are polled.
 export const useWindows = (state?: "running" | "scheduled", enabled = true) =>
   useQuery({
     queryKey: [...listKey("maintenance"), state ?? "all"],

@@ -36,7 +36,7 @@ export default function MaintenancePage() {
     void navigate({ to: "/maintenance", search: next, replace: true, resetScroll: false });
   useRowKeys();
   useShortcuts(mayWrite ? { n: plan } : {});
-  // With the names that stand in the rows, which would grow when these come.
+  // Rows would grow when the names of monitors arrive, so they wait for them.
   const namesCome = isComing([useOverview()]);
   const kept = (windows: readonly MaintenanceWindow[] | undefined) =>
     namesCome ? undefined : windows?.filter(({ id }) => !deleting.has(id));

@@ -14,7 +14,7 @@ const units = { daily: "days", weekly: "weeks", monthly: "months" };
 
 type Props = { plan: Plan; onChange: (plan: Plan) => void; error: string | undefined };
 
-/** How a window comes again; whatever the fields can't say is an RRULE in a text field. */
+/** Edits the recurrence of a window; a text field takes any other RRULE. */
 export function RecurrenceField({ plan, onChange, error }: Props) {
   const { repeats } = plan;
   const put = (change: Partial<Plan>) => onChange({ ...plan, ...change });
@@ -29,7 +29,7 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
           value={repeats}
           allowDeselect={false}
           onChange={(next) =>
-            // The rule begins as what the fields said until now.
+            // The custom rule starts with the rule of the fields.
             put({ repeats: next as Repeats, ...(next === "rule" && { rule: ruleOf(plan) ?? "" }) })
           }
           error={repeats === "rule" ? undefined : error}
@@ -80,7 +80,7 @@ function Days({ plan: { days }, put }: Part) {
           type="button"
           aria-label={name}
           aria-pressed={days.includes(day)}
-          // A week needs a day.
+          // At least one day stays selected.
           onClick={() => toggled(day).length > 0 && put({ days: toggled(day) })}
         >
           {name.slice(0, 2)}

@@ -2,24 +2,24 @@
 
 export type Repeats = "never" | "daily" | "weekly" | "monthly" | "rule";
 
-/** A recurrence as its editor has it; what a way to repeat does not need stands by for when it is chosen. */
+/** Values of the recurrence editor, including fields of the kinds that are not selected. */
 export type Plan = {
   repeats: Repeats;
-  /** Every so many days, weeks or months. */
+  /** Interval in days, weeks or months. */
   every: number;
-  /** Of a week, from Monday as 0. */
+  /** Weekdays, from Monday as 0. */
   days: number[];
   monthly: "date" | "weekday";
-  /** Of a month; -1 is its last day. */
+  /** Day of the month; -1 is the last. */
   date: number;
-  /** Which of these weekdays of a month; -1 is the last. */
+  /** Position of the weekday in the month; -1 is the last. */
   nth: number;
   day: number;
   ends: "never" | "until" | "count";
   /** `2027-01-31`, in the window's time zone. */
   until: string;
   count: number;
-  /** An RRULE, for whatever the fields can't say. */
+  /** An RRULE that the fields can't express. */
   rule: string;
 };
 
@@ -29,7 +29,7 @@ const dayMs = 86_400_000;
 
 export const byNumber = (one: number, other: number): number => one - other;
 
-/** Weekday, from Monday as 0, and place in its month of a local time. */
+/** Weekday of a local time, from Monday as 0, and its position in the month. */
 function placeOf(local: number) {
   const date = new Date(local);
   const inMonth = date.getUTCDate();
@@ -40,7 +40,7 @@ function placeOf(local: number) {
   };
 }
 
-/** A plan that goes on as a window begins, at this local time. */
+/** Returns the defaults for a window that starts at this local time. */
 export function plainPlan(local: number): Plan {
   const { day, date, nth } = placeOf(local);
   return {
@@ -81,7 +81,7 @@ function fieldsOf(rule: RuleParts, plain: Plan): Partial<Plan> | null {
   if (!isSimple || (BYDAY !== undefined && BYMONTHDAY !== undefined)) return null;
   if (FREQ === "DAILY") return (BYDAY ?? BYMONTHDAY) ? null : { repeats: "daily" };
   if (FREQ === "WEEKLY") {
-    // Where weeks begin matters as soon as some are left out.
+    // The start of the week matters if weeks are skipped.
     if (BYMONTHDAY !== undefined || (WKST !== "MO" && Number(INTERVAL) > 1)) return null;
     if (BYDAY === undefined) return { repeats: "weekly", days: plain.days };
     const days = [...new Set(BYDAY.split(",").map((name) => names.indexOf(name)))].sort(byNumber);
@@ -104,7 +104,7 @@ function endOf({ COUNT, UNTIL }: RuleParts): Partial<Plan> | null {
   return date.length === 10 ? { ends: "until", until: date } : null;
 }
 
-/** The plan as an RRULE; null for once. */
+/** Writes the plan as an RRULE; null for once. */
 export function ruleOf(plan: Plan): string | null {
   const { repeats, every, days, monthly, date, nth, day, ends, until, count } = plan;
   if (repeats === "never") return null;

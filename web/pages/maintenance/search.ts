@@ -1,4 +1,4 @@
-/** What the page shows, as it stands in the address; without a view what runs and what is to come. */
+/** Search parameters of the page; without a view it shows running and scheduled windows. */
 export type MaintenanceSearch = { view?: "calendar" | "over"; month?: string; page?: number };
 
 export function maintenanceSearchOf({

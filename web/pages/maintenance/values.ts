@@ -3,7 +3,7 @@ import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { type Plan, plainPlan, planOf, ruleOf } from "./recurrence.ts";
 
-/** A window as its editor has it: times as clocks in its own zone show them, such as `2026-11-22T02:00`. */
+/** Values of the editor; times are local to the zone of the window, such as `2026-11-22T02:00`. */
 export type Values = {
   title: string;
   description: string;
@@ -19,20 +19,20 @@ export type Values = {
 
 const hourMs = 3_600_000;
 
-/** The clock of a zone at this time, as an input of date and time takes it. */
+/** Formats a time for a date and time input. */
 const clockOf = (at: number, zone: string) =>
   new Date(toLocal(at, zone)).toISOString().slice(0, 16);
 
-/** Milliseconds of a clock, read as if it were UTC; NaN for what is no time. */
+/** Reads a local time as if it were UTC; NaN for an incomplete one. */
 const localOf = (clock: string): number => Date.parse(`${clock}Z`);
 
-/** Null for what is no time: then the server says so. */
+/** Null for an incomplete time, which the server rejects. */
 function instantOf(clock: string, zone: string): string | null {
   const local = localOf(clock);
   return Number.isNaN(local) ? null : new Date(toInstant(local, zone)).toISOString();
 }
 
-/** A new window: from the next full hour on, or on this day at 02:00, for two hours. */
+/** A new window of two hours, from the next full hour or at 02:00 on `date`. */
 export function newValues(now: number, zone: string, date?: string): Values {
   const next = clockOf(Math.ceil((now + 1) / hourMs) * hourMs, zone);
   const start = date === undefined ? next : `${date}T02:00`;
@@ -68,7 +68,7 @@ export function valuesOf(window: MaintenanceWindow): Values {
   };
 }
 
-/** The window as the API takes it. */
+/** Builds the body of the request. */
 export function bodyOf({ start, end, plan, ...values }: Values) {
   return {
     ...values,
@@ -78,7 +78,7 @@ export function bodyOf({ start, end, plan, ...values }: Values) {
   };
 }
 
-/** When it would hold; null while its times are not complete. */
+/** Returns the times for a preview; null while they are incomplete. */
 export function timesOf(values: Values): Times | null {
   const { timeZone, start, end, plan } = values;
   const [startsAt, endsAt] = [instantOf(start, timeZone), instantOf(end, timeZone)];
@@ -87,7 +87,7 @@ export function timesOf(values: Values): Times | null {
     : { startsAt, endsAt, timeZone, rrule: ruleOf(plan) };
 }
 
-/** With another beginning the length stays, and a recurrence that nobody chose yet goes along. */
+/** Moves the start and keeps the length; defaults of an unused recurrence follow. */
 export function withStart(values: Values, start: string): Partial<Values> {
   const length = localOf(values.end) - localOf(values.start);
   const local = localOf(start);

@@ -24,7 +24,6 @@ type What = Extract<Dialog, { kind: "plan-maintenance" | "edit-maintenance" }>;
 const windows = v1["maintenance-windows"];
 const readWindow = (id: string) => dataOf(windows({ id }).get());
 
-/** Plans maintenance, or changes what is planned. */
 export default function MaintenanceDialog({ what }: { what: What }) {
   const isNew = what.kind === "plan-maintenance";
   return (

@@ -113,7 +113,7 @@ function Actions({ window }: { window: MaintenanceWindow }) {
   );
 }
 
-/** What the work is for, with how it is at the moment. */
+/** Affected groups and monitors with their current states. */
 function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWindow }) {
   const { data: overview } = useOverview();
   const groups = overview?.groups.filter(({ id }) => groupIds.includes(id)) ?? [];
