@@ -1,3 +1,4 @@
+/** Runs an import: reserves numbers, writes results, then all records in one write. */
 import { dayMs, timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -27,10 +28,9 @@ import { exceededLimits, existing, type ImportOptions, keyOf, prepared } from ".
 const nothing = { heartbeats: 0, hours: 0, days: 0 };
 
 /**
- * Brings a plan into the organization, all of it or nothing: results are written under numbers that no
- * monitor has yet, and one write at the end makes the monitors that have them. Repeated, it changes what
- * has changed there since. Throws CONFLICT where another import from there
- * runs, and for more records than the organization can have.
+ * Imports a plan, all of it or nothing: results are written under numbers that no monitor has yet, and one write at
+ * the end creates the monitors that have them. Repeated, it applies the changes of the source since then.
+ * Throws CONFLICT while another import from there runs, and for more records than the organization can have.
  */
 export async function runImport(
   scope: Scope,
@@ -40,24 +40,12 @@ export async function runImport(
 ): Promise<{ id: string | null; report: ImportReport }> {
   const planned = withOptions(plan, options);
   const exceeded = exceededLimits(scope, planned);
-  const known = new Map(
-    (await recordsOfSource(scope, plan.source)).map((row) => [
-      `${row.noun}:${row.externalId}`,
-      row,
-    ]),
-  );
-  const here = await existing(scope, [...known.values()]);
+  const rows = await recordsOfSource(scope, plan.source);
+  const known = new Map(rows.map((row) => [`${row.noun}:${row.externalId}`, row]));
+  const here = await existing(scope, rows);
+  const job = { scope, plan, planned, known, options };
   if (options.dryRun === true) {
-    const { report } = await prepared({
-      scope,
-      plan,
-      planned,
-      known,
-      here,
-      options,
-      keyFor: () => undefined,
-      importId: "",
-    });
+    const { report } = await prepared({ ...job, here, keyFor: () => undefined, importId: "" });
     const hints = [...exceeded, ...report.hints];
     return { id: null, report: { ...report, hints, history: nothing } };
   }
@@ -65,7 +53,7 @@ export async function runImport(
   const run = await begin(scope, plan.source, planned);
   try {
     const destinations = await destinationsOf(scope, planned, known, here, run);
-    const { keys, ...written } =
+    const written =
       history === null || destinations.size === 0
         ? { keys: new Set<number>(), ...nothing }
         : await writeHistory(history, destinations, {
@@ -75,42 +63,42 @@ export async function runImport(
             keepHoursFrom: scope.clock() - options.keepHours * dayMs,
             progress: (read) => options.progress?.(read, history.total),
           });
-    const report = await retrying(async () => {
-      const still = await existing(scope, [...known.values()]);
-      const keyFor = (externalId: string) => destinations.get(externalId)?.key;
-      const ready = await prepared({
-        scope,
-        plan,
-        planned,
-        known,
-        here: still,
-        options,
-        keyFor,
-        importId: run.id,
-      });
-      const report = { ...ready.report, history: written };
-      await commitEach(
-        scope,
-        [
-          ...touch(scope, run.id, scope.clock()),
-          ...ready.statements,
-          ...(await resultStatements(scope, planned, known, still, destinations, keys)),
-          {
-            text: "update imports set status = 'done', report = ? where organization_id = ? and id = ?",
-            parameters: [JSON.stringify(stored(report)), scope.organizationId, run.id],
-          },
-        ],
-        { action: "monitor.created", subjectIds: ready.newMonitorIds },
-        {},
-      );
-      return report;
-    });
+    const report = await retrying(() => commitRecords(job, run, destinations, written));
     return { id: run.id, report };
   } catch (error) {
-    // Where even that fails, housekeeping does it.
+    // If this fails as well, housekeeping removes the import.
     await scope.store.atomic(abandon(run)).catch(() => {});
     throw error;
   }
+}
+
+/** Writes all records, together with the results that were written before. */
+async function commitRecords(
+  job: Omit<Parameters<typeof prepared>[0], "here" | "keyFor" | "importId">,
+  run: ImportRow,
+  destinations: ReadonlyMap<string, Destination>,
+  { keys, ...history }: Awaited<ReturnType<typeof writeHistory>>,
+): Promise<ImportReport> {
+  const { scope, planned, known } = job;
+  const here = await existing(scope, [...known.values()]);
+  const keyFor = (externalId: string) => destinations.get(externalId)?.key;
+  const ready = await prepared({ ...job, here, keyFor, importId: run.id });
+  const report = { ...ready.report, history };
+  await commitEach(
+    scope,
+    [
+      ...touch(scope, run.id, scope.clock()),
+      ...ready.statements,
+      ...(await resultStatements(scope, planned, known, here, destinations, keys)),
+      {
+        text: "update imports set status = 'done', report = ? where organization_id = ? and id = ?",
+        parameters: [JSON.stringify(stored(report)), scope.organizationId, run.id],
+      },
+    ],
+    { action: "monitor.created", subjectIds: ready.newMonitorIds },
+    {},
+  );
+  return report;
 }
 
 /** A report as the list of imports shows it later: with as many notes as fit. */
