@@ -1,11 +1,11 @@
 import type { Log } from "../core/log.ts";
 import { pathOf } from "./request.ts";
 
-/** Our routes consist of such words, and of ids; whatever else stands in a path may be a token. */
+/** Routes consist of such words and of ids. Any other segment can be a token. */
 const shown =
   /^(?:[a-z][a-z-]{0,30}(?:\.[a-z]{1,5})?|v\d|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** A path without what may be secret in it: `/push/*`. */
+/** A path without segments that can be secret, such as `/push/*`. */
 function loggedPath(path: string): string {
   return path
     .split("/", 20)

@@ -1,7 +1,8 @@
 /** Reads request bodies within limits, and parses their JSON. */
 import { networkOf } from "../core/security/client-network.ts";
 import { hasTooManyDigits } from "../core/text/decimals.ts";
-import { findRepeatedName, lossyIntegerAt, shapeOf } from "../core/text/json.ts";
+import { lossyIntegerAt } from "../core/text/exact-json.ts";
+import { findRepeatedName, shapeOf } from "../core/text/json.ts";
 import { AppError } from "../core/errors.ts";
 import { excerpt } from "../core/text/words.ts";
 import { requestBounds } from "../core/limits.ts";
@@ -14,7 +15,7 @@ import { originalRequest, replaceRequest } from "./original-request.ts";
 const maxBytes = requestBounds.body.value;
 const maxBytesOfPeople = requestBounds.accountBody.value;
 const maxDepth = requestBounds.nesting.value;
-/** Where longer ones are taken: they are read as they come, once it is known whose they are. */
+/** Paths with longer bodies, which are read after the caller is known. */
 const longBodies = /\/api\/v1\/config\/?$/;
 const maxEntries = requestBounds.listInBody.value;
 
@@ -35,14 +36,14 @@ const budgets = {
 export type BodyClient = { organizationId: string } | { address: string; isKnown: boolean };
 
 /**
- * The request with no more of its body than we take, whoever reads it: Bun keeps all that arrives in memory.
- * One that is announced as longer is thrown away as it comes, one that tells no length only `readBody` reads.
+ * Bounds the body of a request, which Bun buffers in memory. A body whose Content-Length exceeds the limit is
+ * discarded; a body without Content-Length is bounded in `readBody`.
  */
 export function withBoundedBody(request: Request): Request {
   const isChunked = request.headers.has("transfer-encoding");
   if (!isChunked && lengthOf(request) <= maxBytes) return request;
   if (!isChunked && !longBodies.test(pathOf(request))) void request.body?.cancel();
-  // Only here: Bun makes the signal of a request when it is first asked for.
+  // Only for these requests: Bun creates the signal of a request on first access.
   const { url, method, headers, signal } = request;
   return replaceRequest(new Request(url, { method, headers, signal }), request);
 }
@@ -157,7 +158,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * JSON (RFC 8259), at most 32 levels deep; a long body is read entry by entry. Throws INVALID_JSON, or
- * VALIDATION_ERROR for a repeated name, for a list that no field takes and for a number that would be rounded.
+ * VALIDATION_ERROR for a repeated name, a list that is too long and a number that would be rounded.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw unreadable("The body is empty; send a JSON object.");
@@ -175,7 +176,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 export function parseJsonText(text: string): unknown {
-  // JSON.parse and a schema recurse: hostile nesting is refused before either sees it.
+  // JSON.parse and schemas recurse: deep nesting is rejected first.
   const { depth, members } = shapeOf(text);
   if (depth > maxDepth) throw tooDeep();
   let value: unknown;
@@ -186,7 +187,7 @@ export function parseJsonText(text: string): unknown {
   }
   const counts = { members: 0 };
   mustBeBounded(value, "body", counts);
-  // JSON.parse keeps one value of a repeated name, so fewer members are left.
+  // JSON.parse returns one value of a repeated name, so fewer members remain.
   const repeated = counts.members < members ? findRepeatedName(text) : null;
   if (repeated !== null) throw invalid(excerpt(repeated), "must be given only once");
   return value;

@@ -5,7 +5,7 @@ type Cookie = {
   sameSite: "Strict" | "Lax";
 };
 
-/** What the request's cookie of this name holds; null where there is none. */
+/** Value of the cookie with this name; null without one. */
 export function cookieOf({ headers }: Request, name: string): string | null {
   const start = `${name}=`;
   const pair = (headers.get("cookie") ?? "").split(/;\s*/).find((one) => one.startsWith(start));

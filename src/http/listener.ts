@@ -28,10 +28,10 @@ type Listening = {
   log: Log;
 };
 
-/** Half a year; the name's other ports and subdomains stay what they are to those who never came here. */
+/** Half a year. Other ports and subdomains of the name are not affected. */
 const strictTransport = "max-age=15552000";
 
-/** What holds for every request on every port, whatever its path: one host, a bounded body, a response with a request id. */
+/** Handles every request on every port: requires one host, bounds the body, and adds a request id. */
 export function requestHandler(
   { log, tls, proxies, requests, transfers }: Omit<Listening, "host">,
   handle: RequestHandler,
@@ -74,9 +74,9 @@ export type Port = {
   /** Knows the connection of each request on whichever port. */
   readonly server: Bun.Server<undefined>;
   readonly pendingRequests: number;
-  /** New connections get this certificate. What has been asked is answered; idle connections end. */
+  /** Uses this certificate for new connections. Finishes pending requests and closes idle connections. */
   useTls(tls: Tls): void;
-  /** Takes no more connections; `closeActive` cuts off those that there are. */
+  /** Accepts no more connections; `closeActive` closes the open ones. */
   stop(closeActive?: boolean): Promise<unknown>;
 };
 
@@ -95,7 +95,7 @@ export function listen(
       port,
       fetch,
       idleTimeout: 10,
-      // Bun would answer 413 without a body. Ours has one, and `withBoundedBody` keeps Bun from buffering more.
+      // Bun would send a 413 without a body. `withBoundedBody` prevents that Bun buffers more.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       ...(tls && { tls }),
     });
@@ -122,7 +122,7 @@ export function listen(
       return [...servers].reduce((sum, { pendingRequests }) => sum + pendingRequests, 0);
     },
     useTls(tls) {
-      // Bun's `reload` keeps the certificate that it began with.
+      // Bun's `reload` does not replace the certificate.
       const before = current;
       void before.server.stop().then(() => servers.delete(before.server));
       try {
@@ -147,7 +147,7 @@ const whyNotListening: Record<string, string> = {
 
 const notAnAddress = "--host must be an IP address of this machine, or 0.0.0.0 for all";
 
-/** What these files hold; null where there are none. Throws VALIDATION_ERROR for a key that others may read or that is of another certificate. */
+/** Reads certificate and key; null without options. Throws VALIDATION_ERROR for a key that others can read or that does not match. */
 export function tlsOf(files: {
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
@@ -162,7 +162,7 @@ export function tlsOf(files: {
       `must name a file that its owner alone may read: chmod 600 ${tlsKey} mends it`,
     );
   try {
-    // The first of the chain alone, and even an empty text is a context; together they see what Bun does.
+    // Each check covers a gap of another: createSecureContext accepts an empty text, the others read only one certificate.
     createPrivateKey(tls.key);
     new X509Certificate(tls.cert);
     createSecureContext(tls);

@@ -68,7 +68,7 @@ function headersGiven(status: number): Record<string, z.ZodType> {
   return given;
 }
 
-/** One response a status, which every operation that may give it refers to. */
+/** One response per status, which operations refer to. */
 export const errorResponses = Object.fromEntries(
   [...codesByStatus].map(([status, codes]) => [
     `Error${status}`,
@@ -87,7 +87,7 @@ export const errorResponses = Object.fromEntries(
   ]),
 );
 
-/** The error responses of an operation that may give these codes. */
+/** Error responses of an operation with these codes. */
 export function referencesTo(codes: readonly ErrorCode[]) {
   const statuses = [...new Set(codes.map((code) => statusOf[code]))].sort((a, b) => a - b);
   return Object.fromEntries(

@@ -13,10 +13,10 @@ import type { Endpoint } from "./endpoint.ts";
 import { takesIdempotencyKey } from "./idempotency.ts";
 import { errorResponses, header, referencesTo, requestIdHeader } from "./openapi-errors.ts";
 
-/** A route as Elysia lists it; those of the API carry their endpoint. */
+/** A route as Elysia lists it; routes of the API have an endpoint. */
 export type Route = { method: string; path: string; hooks: { detail?: { endpoint?: Endpoint } } };
 
-/** Every code that a route may answer with: what every route may give, and its own. */
+/** All error codes of a route: those of every route, and its own. */
 function codesOf(
   method: string,
   path: string,
@@ -127,7 +127,7 @@ type Beside = {
   summary: string;
   description?: string;
   asksForKey?: boolean;
-  /** What is answered. */
+  /** The success response. */
   result: string;
   content: NonNullable<ZodOpenApiResponseObject["content"]>;
   codes: readonly ErrorCode[];
@@ -144,7 +144,7 @@ function beside({ asksForKey = false, result, content, codes, ...operation }: Be
   };
 }
 
-/** Routes beside the API, which are no endpoints of a resource. */
+/** Routes that are no endpoints of a resource. */
 const besides: ZodOpenApiPathsObject = {
   "/api/v1/openapi.json": beside({
     operationId: "getOpenApi",
@@ -230,8 +230,8 @@ const tags: Record<string, { name: string; description: string }> = {
 type JsonSchema = { [key: string]: unknown };
 
 /**
- * Says in words what an absent field means, in place of `default`: generators take a field that has one
- * as always there, so that a body without it would not fit its type. What a response always has needs none.
+ * Moves `default` into the description: generators treat a field with a default as required, so that a body without
+ * it would not fit its type. Fields of responses need no default.
  */
 function describeDefaults(schema: unknown): void {
   if (typeof schema !== "object" || schema === null) return;

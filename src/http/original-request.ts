@@ -5,7 +5,7 @@ export function originalRequest(request: Request): Request {
   return originals.get(request) ?? request;
 }
 
-/** Lets `replacement` be handled in the place of a request. */
+/** Handles `replacement` instead of a request. */
 export function replaceRequest(replacement: Request, request: Request): Request {
   originals.set(replacement, originalRequest(request));
   return replacement;

@@ -9,13 +9,13 @@ export function portsOf(
   onChange: (open: readonly Port[]) => void,
 ) {
   let publicPort: Port | null = null;
-  /** Closed ones that still answer what they were asked. */
+  /** Closed ports with pending requests. */
   const closing = new Set<Port>();
   const open = () => (publicPort === null ? [main] : [main, publicPort]);
   const all = () => [...open(), ...closing];
 
   return {
-    /** Opens, moves or closes it; what was asked on the old one is answered. Where the new one can't be opened, throws an Error and leaves the old one open. */
+    /** Opens, moves or closes the port; the old one finishes pending requests. Throws an Error and leaves the old port open if the new one can't be opened. */
     usePublic(number: number | undefined) {
       const before = publicPort;
       publicPort = number === undefined ? null : openPublic(number);

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { excerpt } from "../core/text/words.ts";
 import { invalid, parse } from "../core/validation.ts";
 
-/** The query as its schema understands it, but for the parameter `except`; one that the route does not know is refused like an unknown field. */
+/** Parses the query by its schema, without the parameter `except`. Unknown parameters are rejected like unknown fields. */
 export function parseQuery<T extends z.ZodType>(
   url: string,
   schema: T,

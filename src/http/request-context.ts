@@ -10,7 +10,7 @@ export type RequestContext = {
   address: string;
   /** Whose API key it is; null outside `/api/v1`. */
   principal: Principal | null;
-  /** Whose cookie it is; null outside `/dashboard`, and there for whoever has none. */
+  /** The session of the cookie; null outside `/dashboard` and for visitors without one. */
   session: Session | null;
   /** The Set-Cookie that the response will carry. */
   setCookie: string | null;
@@ -24,8 +24,8 @@ export type RequestContext = {
 };
 
 /**
- * Gives routes the context of their request. `onRequest` fills it in, for Elysia derives only once it has
- * found a route: who has no key must not learn which paths there are.
+ * Types the context of a request for routes. `onRequest` sets it: Elysia derives only after it found a route, and
+ * clients without a key must not learn which paths exist.
  */
 export const requestContext = new Elysia({ name: "request-context" }).decorate(
   "requestContext",

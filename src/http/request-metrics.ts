@@ -9,7 +9,7 @@ export function setRoute(request: Request, pattern: string) {
   (originalRequest(request) as Routed)[route] = pattern;
 }
 
-/** Methods by their own names; a client can make up any number of others. */
+/** Known methods by name; clients can invent any others. */
 const methods = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "other"] as const;
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
@@ -23,7 +23,7 @@ export function requestMetrics() {
     ["route", "method", "status"],
     bounds,
   );
-  /** What takes the durations of each route, by method and class of status. */
+  /** Observers of each route, by method and class of status. */
   const known = new Map<string, ((seconds: number) => void)[]>();
 
   return {

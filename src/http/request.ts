@@ -10,7 +10,7 @@ export function originOf({ url, headers }: Request): string {
   return `${url.slice(0, url.indexOf(":"))}://${headers.get("host")}`;
 }
 
-/** Whether it asks for something and changes nothing. */
+/** Whether the method only reads. */
 export function isRead({ method }: Request): boolean {
   return method === "GET" || method === "HEAD";
 }

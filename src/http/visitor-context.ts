@@ -9,13 +9,13 @@ export type VisitorContext = Omit<RequestServices, "keys" | "responses" | "exten
     /** Address of this appliance as the visitor reached it, without a trailing slash. */
     origin: string;
     userAgent: string;
-    /** Makes the browser keep this token as its session for so many seconds. */
+    /** Sets the session cookie with this token and lifetime in seconds. */
     setSessionCookie(token: string, seconds: number): void;
     /** Makes it forget the one it has. */
     clearSessionCookie(): void;
   };
 
-/** The context of somebody who has signed in. */
+/** Context of a signed-in person. */
 export type SignedInContext = VisitorContext & { session: Session };
 
 export function visitorContextOf(requestContext: RequestContext, request: Request): VisitorContext {

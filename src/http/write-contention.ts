@@ -1,8 +1,8 @@
 const momentMs = 10;
 
 /**
- * Whether several clients are writing at the moment, so that they take turns. Two turns within a moment are contention; one may be a client that
- * follows another.
+ * Whether several clients are writing at the moment. Two changes of the client within a moment are contention;
+ * one can be a client that follows another.
  */
 export function writeContention(now: () => number = () => performance.now()) {
   let port = -1;

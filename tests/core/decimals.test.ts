@@ -6,7 +6,7 @@ import {
   isDecimal,
   LongNumber,
 } from "../../src/core/text/decimals.ts";
-import { lossyIntegerAt, parseExactly } from "../../src/core/text/json.ts";
+import { lossyIntegerAt, parseExactly } from "../../src/core/text/exact-json.ts";
 
 describe("decimal numbers", () => {
   test("are compared without rounding, however they are written", () => {

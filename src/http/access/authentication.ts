@@ -16,12 +16,12 @@ import type { RequestServices } from "../services.ts";
 const bearer = /^bearer ([\x21-\x7e]{1,200})$/i;
 const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
 
-/** What stands behind `Bearer`; null for nothing that could be a credential. */
+/** The credential after `Bearer`; null if the header has none. */
 export function bearerTokenOf({ headers }: Request): string | null {
   return bearer.exec(headers.get("authorization") ?? "")?.[1] ?? null;
 }
 
-/** Whose key it is. Throws UNAUTHORIZED with one and the same body for every wrong key, and RATE_LIMITED for an address that keeps guessing. */
+/** Returns the principal of the API key. Throws UNAUTHORIZED with the same body for every wrong key, and RATE_LIMITED after too many guesses from an address. */
 export async function authenticate(
   request: Request,
   requestContext: RequestContext,
@@ -54,13 +54,13 @@ export async function findSession(
   return hash === null ? null : sessions.find(hash);
 }
 
-/** The session of whoever has wholly signed in. Throws UNAUTHORIZED. */
+/** The session of a person who has completed sign-in. Throws UNAUTHORIZED. */
 export function signedInSession({ session }: RequestContext): Session {
   if (session?.stage !== "signed-in") throw signInFirst();
   return session;
 }
 
-/** Who asks on behalf of which organization. Throws UNAUTHORIZED, and NOT_FOUND for an organization that is not theirs. */
+/** The caller and the organization of the request. Throws UNAUTHORIZED, and NOT_FOUND for an organization of others. */
 export function principalOf(requestContext: RequestContext, request: Request): Principal {
   if (requestContext.principal !== null) return requestContext.principal;
   const session = signedInSession(requestContext);
@@ -73,13 +73,13 @@ export function principalOf(requestContext: RequestContext, request: Request): P
   };
 }
 
-/** Throws FORBIDDEN for whoever does not run the appliance. */
+/** Throws FORBIDDEN unless the person administers the appliance. */
 export function mustBeAdministrator({ person }: Session) {
   if (!person.administrator)
     throw new AppError("FORBIDDEN", "This is for administrators of the appliance.");
 }
 
-/** What the key or the person may do, and how often. Throws FORBIDDEN, then RATE_LIMITED. */
+/** Checks permission and rate limit. Throws FORBIDDEN, then RATE_LIMITED. */
 export function authorize(
   { requestLimit, personLimit }: Pick<RequestServices, "requestLimit" | "personLimit">,
   { actor, scope, role }: Principal,

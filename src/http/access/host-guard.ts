@@ -19,8 +19,8 @@ export const isOurs = ({ headers }: Request, hosts: OwnHosts) =>
   hosts.answers(headers.get("host") ?? "");
 
 /**
- * Guards what a browser uses with a cookie against DNS rebinding: a name that somebody else can point
- * at this machine must not open it. Throws MISDIRECTED_REQUEST.
+ * Guards pages and cookies against DNS rebinding: anybody can point a name of their own to this machine.
+ * Throws MISDIRECTED_REQUEST.
  */
 export function hostGuard(hosts: OwnHosts) {
   return (request: Request) => {

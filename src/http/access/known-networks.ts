@@ -5,12 +5,12 @@ export type KnownNetworks = ReturnType<typeof knownNetworks>;
 
 const capacity = 1_000;
 
-/** Networks from which people lately were signed in: strangers do not keep them from signing in again. */
+/** Networks with recent successful sign-ins. Failed attempts by strangers don't lock them out. */
 export function knownNetworks(addresses: readonly string[] = []) {
   const known = recentSet(capacity);
   for (const address of addresses) known.add(networkOf(address));
   return {
-    /** Somebody from this address is signed in. */
+    /** Records a sign-in from this address. */
     add: (address: string) => known.add(networkOf(address)),
     has: (address: string) => known.has(networkOf(address)),
   };

@@ -6,7 +6,7 @@ import type { Statement } from "../../database/store.ts";
 import { cookieOf, setCookieOf } from "../cookies.ts";
 import { isRead, originOf } from "../request.ts";
 
-/** Somebody's context to the admin page, as its cookie says. */
+/** A session of the admin page. */
 export type Session = {
   id: string;
   /** `two-factor` waits for a code and opens nothing yet. */
@@ -24,13 +24,13 @@ type SignedInPerson = {
   timeZone: string | null;
   /** Runs the whole appliance. */
   administrator: boolean;
-  /** Wrong codes that were given with the right password; null where there are none to tell of. */
+  /** Wrong codes given with the right password; null if there are none to report. */
   wrongCodes: { count: number; since: string; lastAt: string; lastFrom: string | null } | null;
 };
 
 export type Membership = { id: string; slug: string; name: string; timeZone: string; role: Role };
 
-/** Who asks, on behalf of one organization: an API key, or a person by their session. */
+/** A caller in one organization: an API key, or a person with a session. */
 export type Principal = {
   organizationId: string;
   actor: { type: "api-key" | "person"; id: string; name: string };
@@ -40,11 +40,11 @@ export type Principal = {
 };
 
 export type Sessions = {
-  /** Whose cookie has this SHA-256; null for one that is unknown, ended, idle for too long or too old. Counts as activity. */
+  /** The session whose token has this SHA-256; null if it is unknown, ended, idle or too old. Counts as activity. */
   find(tokenHash: string): Promise<Session | null>;
-  /** Whether somebody is still signed in with a session that was found earlier, and may what they did then. Asking is no activity. */
+  /** Whether a session found earlier still exists with the same rights. Does not count as activity. */
   isStillOpen(sessionId: string, may: (session: Session) => boolean): Promise<boolean>;
-  /** Writes down when sessions were last seen, since the last time this was asked. */
+  /** Statements that store when sessions were last seen, since the last call. */
   seen(): Statement[];
 };
 
@@ -57,7 +57,7 @@ export function sessionTokenHashOf(request: Request): string | null {
   return tokenShape.test(token) ? sha256(token) : null;
 }
 
-/** The Set-Cookie that keeps this token for so many seconds; null takes back the one there is. */
+/** Set-Cookie for this token and lifetime; null removes the cookie. */
 export function sessionCookieOf(request: Request, token: string | null, seconds: number): string {
   return setCookieOf(request, {
     name: cookieName,
@@ -67,7 +67,7 @@ export function sessionCookieOf(request: Request, token: string | null, seconds:
   });
 }
 
-/** Throws FORBIDDEN where another site made the browser send this; reading changes nothing and is let in. */
+/** Throws FORBIDDEN if another site caused this request. Reads are allowed, because they change nothing. */
 export function mustBeSameOrigin(request: Request) {
   if (isRead(request)) return;
   const { headers } = request;
@@ -83,7 +83,7 @@ export function mustBeSameOrigin(request: Request) {
 /** The query parameter that chooses an organization where a header can't be set. */
 export const organizationParameter = "organization";
 
-/** The organization that the request is about, and the person's role there; the first one where it names none. Throws NOT_FOUND for one that is not theirs. */
+/** The organization of the request with the person's role; the first one if it names none. Throws NOT_FOUND for an organization of others. */
 export function organizationOf(request: Request, { organizations }: Session): Membership {
   const named =
     request.headers.get("x-organization") ??

@@ -6,10 +6,10 @@ import { blockListOf, familyOf, isLoopback, parseRange } from "../../core/securi
 import { isHost } from "./host-guard.ts";
 import { originalRequest, replaceRequest } from "../original-request.ts";
 
-/** What nginx calls a client that came over a socket of its own machine. */
+/** nginx's name for a client on a Unix socket. */
 const unixSocket = "unix:";
 
-/** What `--trust-proxy` takes: a range, or `unix:` for proxies that others reach over a socket. */
+/** A value of `--trust-proxy`: a range, or `unix:` for proxies on a Unix socket. */
 export type TrustedProxy = readonly [string, number] | typeof unixSocket;
 
 /** A range, an address or `unix:`; null when it is none, and for a range of all addresses. */
@@ -21,18 +21,18 @@ export function parseTrustedProxy(text: string): TrustedProxy | null {
   return address === null ? null : [address, isIPv4(address) ? 32 : 128];
 }
 
-/** Who sent a request and what they asked for, also where proxies have passed it on. */
+/** The client of a request, and the requested URL, also behind proxies. */
 export type Proxies = {
   /** The client's address, without the port. */
   addressOf: (request: Request) => string;
-  /** The request under the scheme and the host that the client asked for. */
+  /** The request with the scheme and host that the client used. */
   asSent: (request: Request) => Request;
 };
 
 /**
- * Believes `X-Forwarded-For`, `-Proto` and `-Host` of requests that a trusted proxy sends itself, and of each
- * list what trusted proxies have added: a client may have written whatever stands to the left of that.
- * `Forwarded` (RFC 7239) is not read: most proxies write the others, and pass on the one that a client wrote.
+ * Uses `X-Forwarded-For`, `-Proto` and `-Host` of requests from a trusted proxy. Of each list it uses only the
+ * entries that trusted proxies added: a client can have written those to the left. `Forwarded` (RFC 7239) is
+ * ignored: most proxies write the other headers, and forward the client's `Forwarded`.
  */
 export function trustedProxies(
   trusted: readonly TrustedProxy[],
@@ -47,7 +47,7 @@ export function trustedProxies(
   if (trusted.length > 0) telling.push("x-forwarded-proto", "x-forwarded-host");
   let hasHinted = false;
 
-  /** The client, and how many entries were added to each list after the one that tells of it. */
+  /** The client, and how many entries each list has after the client's. */
   function clientOf({ headers }: Request, peer: string) {
     let address = peer;
     let depth = 0;
@@ -105,7 +105,7 @@ function isOneHost(text: string): boolean {
   return isHost(text) && URL.canParse(`http://${text}`);
 }
 
-/** What stands in a list, the last one first; a header that was sent twice is one list (RFC 9110 §5.3). */
+/** Entries of a list, last first. Repeated headers are one list (RFC 9110 §5.3). */
 function entriesOf(list: string | null): string[] {
   const entries = (list ?? "").split(",").map((entry) => entry.trim());
   return entries.filter((entry) => entry !== "").toReversed();

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { WebFiles } from "./web-files.ts";
 
-/** Every path at which the admin page opens; the page itself tells them apart. */
+/** Paths of the admin page; the page itself distinguishes them. */
 export const adminPaths = [
   "/",
   "/monitors",
@@ -28,7 +28,7 @@ const policy = (nonce: string) =>
   [
     "default-src 'none'",
     "script-src 'self'",
-    // Mantine adds styles by script; only those that carry this answer's nonce count.
+    // Mantine adds styles by script; only those with the nonce of this response apply.
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data: blob:",
     "font-src 'self'",
@@ -41,7 +41,7 @@ const policy = (nonce: string) =>
 
 const notForPeople = /^\/(api|dashboard|push|assets|metrics|healthz)(\/|$)/i;
 
-/** Whether somebody has opened an address in a browser, and not a script or the page itself. */
+/** Whether a person opened an address in a browser, not a script or the page itself. */
 export function isOpenedInBrowser({ method, headers }: Request, path: string): boolean {
   const accepts = headers.get("accept")?.includes("text/html") === true;
   return method === "GET" && accepts && !notForPeople.test(path);

@@ -26,7 +26,7 @@ export type ApiResponse = {
 };
 
 const encodings = ["gzip"] as const;
-/** The level: it is made while somebody waits, and mostly for one reader. */
+/** gzip level: a client waits for the compression, and most results are sent once. */
 const fastest = 1;
 
 /** Longer ones are compressed in a thread of their own. */
@@ -43,11 +43,11 @@ type Shape = { response: z.ZodType; status?: 200 | 201; isLocated?: boolean; lon
 export const apiResponseOf = (request: Request, shape: Shape, payload: unknown): ApiResponse =>
   responseWith(jsonOf(shape.response, payload), request, shape, payload);
 
-/** The same of what may be long: others have their turn while it is made. */
+/** Renders a response that can be long, in slices of the event loop. */
 export const longResponseOf = async (request: Request, shape: Shape, payload: unknown) =>
   responseWith(await longBodyOf(shape.response, payload), request, shape, payload);
 
-/** The ETags of a long response with this data, which has no version: one for each encoding in which it goes. */
+/** ETags of a long response with this data and no version, one per encoding. */
 export async function longTagsOf(data: z.ZodType, value: unknown): Promise<string[]> {
   const payload = { data: value };
   const schema = dataOf(data);
@@ -79,7 +79,7 @@ async function hashOfChunks(chunks: AsyncIterable<string>, use = (_chunk: string
   return hash;
 }
 
-/** Status and location of a response with streamed lists, before those are read. */
+/** Status and location of a response with streamed lists, before they are read. */
 export const unreadResponseOf = (request: Request, shape: Shape, data: object) =>
   responseWith(() => chunksOf(streamedPieces(shape.response, { data })), request, shape, { data });
 
@@ -168,7 +168,7 @@ function jsonOf(schema: z.core.$ZodType, value: unknown): string {
   return JSON.stringify(result.data);
 }
 
-/** `jsonOf` in pieces: what is long in it entry by entry. */
+/** `jsonOf` in pieces: long values entry by entry. */
 export function* jsonPieces(schema: z.core.$ZodType, value: unknown): Generator<string> {
   const entries = isLong(value) ? entriesOf(schema, value) : null;
   if (entries === null) {
@@ -185,7 +185,7 @@ export function* jsonPieces(schema: z.core.$ZodType, value: unknown): Generator<
   yield before === begin ? `${begin}${end}` : end;
 }
 
-/** The entries of a list, or the fields of an object, each with its schema; null for what is judged as a whole. */
+/** The entries of a list, or the fields of an object, each with its schema; null if the schema checks the value as a whole. */
 function entriesOf(schema: z.core.$ZodType, value: object) {
   type Entry = [name: string | null, schema: z.core.$ZodType, entry: unknown];
   const { checks = [] } = schema._zod.def;
@@ -211,12 +211,12 @@ function entriesOf(schema: z.core.$ZodType, value: object) {
 
 const manyEntries = 20;
 
-/** Whether a record has lists so long that others have their turn while they are written. */
+/** Whether a record has a list so long that it is rendered in slices of the event loop. */
 export const hasLongList = (record: unknown) =>
   isObject(record) &&
   Object.values(record).some((field) => Array.isArray(field) && field.length > manyEntries);
 
-/** Whether it holds a list of many entries, or as many fields. */
+/** Whether a value contains a list of many entries, or an object of many fields. */
 function isLong(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   const entries = Array.isArray(value) ? value : Object.values(value);
@@ -240,7 +240,7 @@ function responseWith(
   };
 }
 
-/** Copied for each response: to name them anew takes a microsecond. */
+/** Copied for each response: setting the headers again takes 1 µs. */
 const commonHeaders = new Headers({
   "Content-Type": "application/json",
   "Cache-Control": "no-cache",

@@ -2,13 +2,12 @@ export type Encoding = "br" | "gzip" | "identity";
 
 type Weights = Partial<Record<string, number>>;
 
-/** Browsers send few different ones. */
+/** Parsed headers by text: browsers send few different ones. */
 const parsed = new Map<string, Weights>();
 
 /**
- * In which of these encodings a response goes to whoever sent the request (RFC 9110 §12.5.3): the one it
- * weighs most, of equals the first. What it weighs with 0 it does not get; where nothing is left, the
- * bytes go as they are.
+ * Picks the encoding with the highest q-value in Accept-Encoding (RFC 9110 §12.5.3). Ties go to the first
+ * offered; q=0 excludes. Without a match, the response is not encoded.
  */
 export function encodingFor(
   { headers }: Request,
@@ -45,7 +44,7 @@ function weightsOf(accepted: string): Weights {
   return weights;
 }
 
-/** The tag of a response in this encoding: other bytes, another tag (RFC 9110 §8.8.3). */
+/** The ETag of a response in this encoding: other bytes need another tag (RFC 9110 §8.8.3). */
 export function tagIn(encoding: Encoding, etag: string): string {
   return encoding === "identity" ? etag : etag.replace(/"$/, `-${encoding}"`);
 }

@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode, unknownPathMessage } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 
-/** The one place that knows HTTP statuses (RFC 9110 §15, RFC 6585). */
+/** The only file that knows HTTP statuses (RFC 9110 §15, RFC 6585). */
 export const statusOf: Record<ErrorCode, number> = {
   BAD_REQUEST: 400,
   INVALID_JSON: 400,
@@ -21,7 +21,7 @@ export const statusOf: Record<ErrorCode, number> = {
   UNAVAILABLE: 503,
 };
 
-/** The response to anything thrown. What is not an AppError is our bug: it goes to the log, a fixed text to the client. */
+/** The response to any error. Errors other than AppError are our bugs: they are logged, and the client receives a fixed text. */
 export function errorResponse(error: unknown, requestId: string, log: Log): Response {
   const known =
     error instanceof AppError

@@ -1,13 +1,13 @@
 /** Server-sent events. */
 import { livePageBounds } from "../../core/limits.ts";
 
-/** Has open pages hear what happens in their organization. */
+/** Sends events of an organization to open pages. */
 export type Live = {
-  /** Takes a reader in until the returned function is called. */
+  /** Adds a reader until the returned function is called. */
   join(reader: Reader, listener: Listener): () => void;
   /** Whether the appliance is not about to stop. */
   isOpen(): boolean;
-  /** Whether there is a stream left for them, without taking others'. */
+  /** Whether another stream is available for this client within its share. */
   mayListen(listener: Pick<Listener, "organizationId" | "personId" | "sessionId">): boolean;
 };
 
@@ -16,46 +16,46 @@ export type Listener = {
   /** The id of the last message that the page knows of; null where it has just been opened. */
   after: string | null;
   personId: string;
-  /** Whose pages are asked about together whether they may go on listening, by role. */
+  /** Readers with the same key are authorized together, by role. */
   sessionId: string;
   /** In the organization, when it began to listen. */
   role: string;
-  /** Whether it may go on listening. */
+  /** Whether the reader is still authorized. */
   isAuthorized: () => Promise<boolean>;
 };
 
 /** One open page. */
 export type Reader = {
-  /** Takes a message to it, or cuts it off where it has not read those before. */
+  /** Queues a message; disconnects the reader if too many are unread. */
   send: (message: Uint8Array) => void;
   end: () => void;
 };
 
-/** A connection that stays silent for longer is closed; a comment comes more often. */
+/** Idle connections are closed after this time; comments are sent more often. */
 const idleTimeoutSeconds = 60;
 const commentMs = 15_000;
-/** Bytes that may wait for a reader: beyond them it is cut off, and comes back when it can. */
+/** Maximum unread bytes of a reader. Beyond them it is disconnected and reconnects. */
 const maxUnread = livePageBounds.unread.value;
 
 const headers = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-store",
-  // Proxies such as nginx would gather what is to arrive at once.
+  // Proxies such as nginx would buffer events.
   "X-Accel-Buffering": "no",
 };
 
 const encoder = new TextEncoder();
 const comment = encoder.encode(":\n\n");
-/** Sent at once, because the headers go out with the first bytes: a page that was cut off comes back after a second. */
+/** Sent at once, because headers are sent with the first bytes. A disconnected page reconnects after one second. */
 const firstBytes = encoder.encode("retry: 1000\n\n");
 
-/** A server-sent event (WHATWG HTML §9.2.6), in bytes: encoded once, whoever reads it. */
+/** A server-sent event (WHATWG HTML §9.2.6) in bytes, encoded once for all readers. */
 export function messageOf(event: string, data: unknown, id?: string): Uint8Array {
   const name = id === undefined ? "" : `id: ${id}\n`;
   return encoder.encode(`${name}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-/** An answer that goes on until the reader leaves, falls behind or is ended. */
+/** A response that lasts until the reader leaves, falls behind or is ended. */
 export function eventStream(
   request: Request,
   extendTimeout: (request: Request, seconds: number) => void,
@@ -85,7 +85,7 @@ export function eventStream(
           controller.enqueue(message);
           if ((controller.desiredSize ?? 0) > 0) return;
           end();
-          // What it has not read is not waited for.
+          // Does not wait for unread messages.
           extendTimeout(request, 1);
         };
         extendTimeout(request, idleTimeoutSeconds);

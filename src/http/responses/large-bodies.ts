@@ -13,9 +13,9 @@ export type Pieces = {
 /** Bodies from this length on are sent in pieces. */
 export const largeFrom = requestBounds.wholeResponse.value;
 export const pieceLength = 64 * 1024;
-/** A client that has not read for this long makes way for others of its network. */
+/** A client that has not read for this long is disconnected when others of its network need memory. */
 const stalledMs = 1_000;
-/** A network gets one part in so many of the memory that is free. */
+/** A network gets 1/32 of the free memory. */
 const networkShare = 32;
 /** Pieces are computed for this long in one turn of the event loop. */
 const turnMs = 5;
@@ -61,7 +61,7 @@ function inPieces(pieces: Pieces, init: ResponseInit, ownBytes: number): Respons
   const transfer: Transfer = {
     heldBytes: pieceLength + ownBytes,
     readAt: 0,
-    // The connection is reset, so that nobody takes the part for the whole.
+    // Resets the connection, so that clients notice that the body is incomplete.
     cut: () => controllerNow?.error(new Error("The client did not read.")),
     onRead: () => {},
     onEnd: () => {},
@@ -101,9 +101,9 @@ async function ownTurn() {
 export type TransferLimit = ReturnType<typeof transferLimit>;
 
 /**
- * Bounds the memory of large bodies under way. A network gets a small part of what is free, so that others
- * find room. Clients that do not read make way for others of their network; where nothing is free, those of
- * the network with most make way for a network that has nothing.
+ * Limits the memory of large bodies in flight. A network gets a small part of the free memory. If it needs more,
+ * its stalled clients are disconnected. If no memory is free, stalled clients of the largest network are
+ * disconnected for a network that has no transfer.
  */
 export function transferLimit(
   most: number = requestBounds.transfers.value,

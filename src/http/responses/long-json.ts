@@ -1,7 +1,8 @@
 /** Parses long JSON bodies in slices of the event loop. */
 import { AppError } from "../../core/errors.ts";
 import { hasTooManyDigits } from "../../core/text/decimals.ts";
-import { findRepeatedName, lossyIntegerAt } from "../../core/text/json.ts";
+import { lossyIntegerAt } from "../../core/text/exact-json.ts";
+import { findRepeatedName } from "../../core/text/json.ts";
 import { configurationBounds, requestBounds } from "../../core/limits.ts";
 import { excerpt, fieldPath } from "../../core/text/words.ts";
 import { invalid } from "../../core/validation.ts";
@@ -12,7 +13,7 @@ const splitDepth = 2;
 const turnMs = 5;
 /** Characters that are scanned from one look at the clock to the next. */
 const scannedCharacters = 16 * 1024;
-/** In a longer entry a repeated name is reported without its place. */
+/** In longer entries, repeated names are reported without their position. */
 const searchedCharacters = 256 * 1024;
 
 const maxNesting = requestBounds.nesting.value;
@@ -29,8 +30,8 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x
 type Entry = { text: string; members: number };
 
 /**
- * Reads a long JSON text entry by entry: other work has its turn between two, and no entry is parsed before
- * its values are counted. Throws INVALID_JSON, and VALIDATION_ERROR for repeated names and for what is too long.
+ * Reads a long JSON text entry by entry: it yields to the event loop between entries, and counts the values of an
+ * entry before it is parsed. Throws INVALID_JSON, and VALIDATION_ERROR for repeated names and exceeded limits.
  */
 export async function parseLongJson(text: string): Promise<unknown> {
   const reader = new LongJson(text);
@@ -103,7 +104,7 @@ class LongJson {
     return String(parsed(this.#text.slice(start, this.#at)));
   }
 
-  /** The text of the value that follows, up to what can't belong to it. */
+  /** The text of the next value, up to the first character that can't belong to it. */
   async #entry(path: readonly string[]): Promise<Entry> {
     const start = this.#at;
     const lists: number[] = [];

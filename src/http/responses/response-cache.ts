@@ -5,15 +5,15 @@ import type { ApiResponse } from "./api-response.ts";
 export type ResponseCache = ReturnType<typeof responseCache>;
 
 type ReadRevision = { revision: string | null };
-/** The tables that a response is made of; all of them, where none are named. */
+/** Tables that a response depends on; all tables if undefined. */
 type Tables = readonly string[] | undefined;
-/** A response in memory; one that is written while it is sent is not cached. */
+/** A response in memory; responses that are rendered while sent are not cached. */
 type Cached = ApiResponse & { body: string };
 
-/** Characters kept in all; more than that begins anew. */
+/** Maximum characters of all entries. Beyond them the cache is cleared. */
 const capacity = requestBounds.cachedResponses.value;
 
-/** Responses that hold until what they are made of is written, by whomever: those who poll pay for a look-up. */
+/** Caches responses until one of their tables is written, by any process. Polling clients cost only a look-up. */
 export function responseCache(store: Store) {
   const responses = new Map<string, { revision: string; response: Cached }>();
   let size = 0;

@@ -1,0 +1,103 @@
+/** Reads JSON without rounding its numbers, and finds numbers that would be rounded. */
+import { exactNumber, LongNumber } from "./decimals.ts";
+import { fieldPath } from "./words.ts";
+
+/** Finds numbers with more than 15 characters or an exponent, which a double can round. Also matches inside strings. */
+const mayBeLong = /\d[\d.]{15}|\d[eE]/;
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Prefix of a marked string, which an answer can't guess. */
+const randomMark = () => crypto.randomUUID().slice(0, 8);
+
+/** Index of the closing quote of the string that starts at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0x5c) index++;
+    else if (code === 0x22) return index;
+  }
+  return text.length;
+}
+
+const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
+/** `e` and `E`. */
+const isExponent = (code: number) => (code | 0x20) === 0x65;
+const isInNumber = (code: number) =>
+  isDigit(code) || isExponent(code) || code === 0x2b || code === 0x2d || code === 0x2e;
+
+/** Replaces the long numbers of a JSON text by strings that begin with `mark`; null where there are none. */
+function markedNumbers(
+  text: string,
+  mark: string,
+  isWanted: (source: string) => boolean,
+): string | null {
+  const parts: string[] = [];
+  let from = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0x22) index = endOfString(text, index);
+    if (code !== 0x2d && !isDigit(code)) continue;
+    let hasExponent = false;
+    let end = index + 1;
+    for (let next = text.charCodeAt(end); isInNumber(next); next = text.charCodeAt(++end))
+      hasExponent ||= isExponent(next);
+    if (hasExponent || end - index > 15) {
+      const source = text.slice(index, end);
+      // JSON.parse rejects malformed numbers later.
+      if (number.test(source) && isWanted(source)) {
+        parts.push(text.slice(from, index), `"${mark}${source}"`);
+        from = end;
+      }
+    }
+    index = end - 1;
+  }
+  return parts.length === 0 ? null : [...parts, text.slice(from)].join("");
+}
+
+/** Like JSON.parse, but returns numbers that a double can round as LongNumber. Throws SyntaxError. */
+export function parseExactly(text: string): unknown {
+  const mark = randomMark();
+  const marked = mayBeLong.test(text) ? markedNumbers(text, mark, () => true) : null;
+  if (marked === null) return JSON.parse(text);
+  return withLongNumbers(JSON.parse(marked), mark);
+}
+
+function withLongNumbers(value: unknown, mark: string): unknown {
+  if (typeof value === "string")
+    return value.startsWith(mark) ? new LongNumber(value.slice(mark.length)) : value;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++)
+      if (typeof value[index] !== "number") value[index] = withLongNumbers(value[index], mark);
+  } else if (typeof value === "object" && value !== null) {
+    const fields = value as Record<string, unknown>;
+    for (const name in fields) {
+      const field = fields[name];
+      if (typeof field !== "string" && typeof field !== "object") continue;
+      const exact = withLongNumbers(field, mark);
+      // An assignment to `__proto__` would change the prototype.
+      if (name === "__proto__") Object.defineProperty(fields, name, { value: exact });
+      else fields[name] = exact;
+    }
+  }
+  return value;
+}
+
+/** The path of the first whole number in valid JSON that a double would round, such as 9007199254740993; null for none. */
+export function lossyIntegerAt(text: string): string | null {
+  if (!/\d{16}/.test(text)) return null;
+  const mark = randomMark();
+  const isLossy = (source: string) =>
+    /^-?\d{16,}$/.test(source) && typeof exactNumber(source) === "string";
+  const marked = markedNumbers(text, mark, isLossy);
+  return marked === null ? null : pathTo(JSON.parse(marked), mark, []);
+}
+
+function pathTo(value: unknown, mark: string, keys: readonly PropertyKey[]): string | null {
+  if (typeof value === "string") return value.startsWith(mark) ? fieldPath(keys) : null;
+  if (typeof value !== "object" || value === null) return null;
+  for (const [name, entry] of Object.entries(value)) {
+    const found = pathTo(entry, mark, [...keys, Array.isArray(value) ? Number(name) : name]);
+    if (found !== null) return found;
+  }
+  return null;
+}
