@@ -1,3 +1,4 @@
+/** Validates the entries of a configuration. */
 import { suggestionFor } from "../core/text/suggestion.ts";
 import { z } from "zod";
 import type { ErrorDetail } from "../core/errors.ts";

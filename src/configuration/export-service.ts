@@ -1,3 +1,4 @@
+/** Exports an organization as a configuration. */
 import { slugFrom } from "../core/text/words.ts";
 import { eachYielding } from "../core/time/yielding.ts";
 import type { Scope } from "../events/scope.ts";

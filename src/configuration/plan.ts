@@ -1,3 +1,4 @@
+/** Compares a configuration with the organization and plans the changes. */
 import { AppError, type ErrorDetail } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { excerpt } from "../core/text/words.ts";

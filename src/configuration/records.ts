@@ -1,3 +1,4 @@
+/** Loads the records of an organization with their links to configurations. */
 import { eachYielding, mapYielding, turn } from "../core/time/yielding.ts";
 import type { Prepared } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";

@@ -1,3 +1,4 @@
+/** Reads and writes each kind of record of a configuration. */
 import { asc } from "drizzle-orm";
 import { NewAlertChannel } from "../alerting/channels/schema.ts";
 import {

@@ -1,3 +1,4 @@
+/** Plans and applies configurations. */
 import { AppError } from "../core/errors.ts";
 import { percent } from "../core/text/words.ts";
 import { mapYielding } from "../core/time/yielding.ts";

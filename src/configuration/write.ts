@@ -1,3 +1,4 @@
+/** Converts a plan to the statements of one write. */
 import { timestamp } from "../core/time/clock.ts";
 import { eachYielding, mapYielding } from "../core/time/yielding.ts";
 import { mustBeUnchanged } from "../database/references.ts";

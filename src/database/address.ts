@@ -1,3 +1,4 @@
+/** Parses the address of a database cluster. */
 import { readFileSync } from "node:fs";
 import { DataError } from "../core/errors.ts";
 import { percentDecoded } from "../core/text/words.ts";

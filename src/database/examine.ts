@@ -1,3 +1,4 @@
+/** Examines a data directory for `doctor`, without writing to it. */
 import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -1,3 +1,4 @@
+/** Runs migrations on a SQLite file, all or none. */
 import type { Database } from "bun:sqlite";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { DataError } from "../core/errors.ts";

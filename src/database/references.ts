@@ -1,3 +1,4 @@
+/** Guards of references, limits and versions that are part of a write. */
 import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { AppError } from "../core/errors.ts";

@@ -1,3 +1,4 @@
+/** Helpers for rows of one organization: conditions, links, lookups and versions. */
 import {
   and,
   eq,

@@ -1,3 +1,4 @@
+/** Finds out whether a key opens the stored secrets. */
 import type { Database } from "bun:sqlite";
 import type { Vault } from "../core/security/secrets.ts";
 import type { Store } from "./store.ts";

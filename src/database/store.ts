@@ -1,3 +1,4 @@
+/** The Store, its statements and guards: the interface of one file and of a cluster. */
 import { type Column, getTableColumns, getTableName, type SQL } from "drizzle-orm";
 import {
   type BaseSQLiteDatabase,

@@ -1,3 +1,4 @@
+/** Converts the records of a plan to the statements that write them. */
 import { and, eq, sql } from "drizzle-orm";
 import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";

@@ -1,3 +1,4 @@
+/** Routes of the admin page for imports. */
 import { z } from "zod";
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";

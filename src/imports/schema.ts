@@ -1,3 +1,4 @@
+/** Imports, uploads and reports on the wire. */
 import { z } from "zod";
 import { integer, line, Timestamp } from "../core/fields.ts";
 

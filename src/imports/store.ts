@@ -1,3 +1,4 @@
+/** Queries and statements of imports and of the records that they created. */
 import { dayMs, hourMs } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import type { Fields } from "../core/collections/objects.ts";

@@ -1,3 +1,4 @@
+/** Lists imports, and undoes one. */
 import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { found } from "../database/rows.ts";

@@ -1,3 +1,4 @@
+/** Previews and imports uploaded files. */
 import type { Scope } from "../events/scope.ts";
 import type { ImportUploads } from "./uploads.ts";
 import { openSource } from "./reading/open.ts";

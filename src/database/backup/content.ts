@@ -1,3 +1,4 @@
+/** Compares the content of two databases by counts and digests of their tables. */
 import type { Database } from "bun:sqlite";
 
 /** What a database holds: of its schema and of each table how many rows, and a digest of them in their order. */

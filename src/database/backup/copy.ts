@@ -1,3 +1,4 @@
+/** Copies the database of a data directory to a backup, here or in a child process. */
 import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

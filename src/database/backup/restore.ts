@@ -1,3 +1,4 @@
+/** Restores a backup into a data directory, after it was verified completely. */
 import { Database } from "bun:sqlite";
 import {
   chownSync,

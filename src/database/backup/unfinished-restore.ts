@@ -1,3 +1,4 @@
+/** Finishes or removes a restore that was interrupted. */
 import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { syncDirectory } from "../file/data-files.ts";

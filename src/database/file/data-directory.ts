@@ -1,3 +1,4 @@
+/** Opens a data directory: its lock, database, key and migrations. */
 import { Database } from "bun:sqlite";
 import {
   chmodSync,

@@ -1,3 +1,4 @@
+/** Names of the files in a data directory, and writes that are complete or absent after a crash. */
 import {
   closeSync,
   fsyncSync,

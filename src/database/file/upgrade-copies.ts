@@ -1,3 +1,4 @@
+/** Copies of the database from before its last upgrades. */
 import type { Database } from "bun:sqlite";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** Downloads the database of a cluster, and replaces it. */
 import { Database } from "bun:sqlite";
 import { rmSync, statSync } from "node:fs";
 import { DataError } from "../../core/errors.ts";

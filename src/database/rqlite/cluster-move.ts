@@ -1,3 +1,4 @@
+/** Moves data from a file to a cluster and back, and compares both. */
 import { Database } from "bun:sqlite";
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,3 +1,4 @@
+/** Opens the data of a cluster, after its nodes were found usable. */
 import { Database } from "bun:sqlite";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,3 +1,4 @@
+/** Runs migrations on a cluster, by one machine at a time. */
 import { Database } from "bun:sqlite";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { rmSync } from "node:fs";

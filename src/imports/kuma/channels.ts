@@ -1,3 +1,4 @@
+/** Converts notifications of Uptime Kuma to alert channels. */
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { channelKinds } from "../../alerting/channels/kinds-schema.ts";
 import { clean, isOn, jsonIn, number, orNull } from "./values.ts";

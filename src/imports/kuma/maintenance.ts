@@ -1,3 +1,4 @@
+/** Converts maintenance of Uptime Kuma to maintenance windows. */
 import { dayMs } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { type Times, validateTimes } from "../../monitoring/maintenance/rules.ts";

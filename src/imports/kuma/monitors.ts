@@ -1,3 +1,4 @@
+/** Converts monitors of Uptime Kuma. */
 import { HttpUrl } from "../../core/fields.ts";
 import { monitorKinds } from "../../monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";

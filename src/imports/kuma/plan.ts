@@ -1,3 +1,4 @@
+/** Converts an installation of Uptime Kuma to a plan. */
 import { plural } from "../../core/text/words.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { NotTaken, Plan, Planned } from "../plan.ts";

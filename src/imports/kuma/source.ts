@@ -1,3 +1,4 @@
+/** The tables of Uptime Kuma, and the bounds on reading them. */
 import { importBounds } from "../../core/limits.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { bytesInWords, countInWords } from "../../core/text/words.ts";

@@ -1,3 +1,4 @@
+/** Opens a source in a child process. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { OpeningHere, OpenSource } from "./opened.ts";

@@ -1,3 +1,4 @@
+/** The child process that reads a source. */
 import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { createInterface } from "node:readline";

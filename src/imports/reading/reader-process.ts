@@ -1,3 +1,4 @@
+/** Starts the child process that reads a source, and stops it beyond its bounds. */
 import { readFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
