@@ -1,5 +1,6 @@
 /** Performs recipes of docs/development/recipes.md in a copy of the code, and compares them with the compiler's errors. */
 import { expect, test } from "bun:test";
+import { Glob } from "bun";
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,6 +35,11 @@ const firstSteps: Record<string, [file: string, text: string, replacement: strin
   "An audit event": ["src/events/catalogue.ts", '"opened" | ', '$&"archived" | '],
 };
 
+const recipesText = await Bun.file(join(root, "docs/development/recipes.md")).text();
+
+const sorted = (files: string[]) =>
+  [...new Set(files)].toSorted((one, other) => one.localeCompare(other));
+
 /** Files that a recipe marks as reported by the compiler. */
 function markedFiles(recipe: string): string[] {
   const items = recipe.split(/\n(?=\d+\. |- |\n)/).filter((item) => item.includes("(compiler)"));
@@ -43,9 +49,8 @@ function markedFiles(recipe: string): string[] {
 }
 
 test("recipes name exactly the files that the compiler reports", async () => {
-  const text = await Bun.file(join(root, "docs/development/recipes.md")).text();
   const recipes = new Map(
-    text
+    recipesText
       .split("\n## ")
       .map((part) => [part.split("\n", 1)[0] ?? "", part.slice(part.indexOf("\n"))]),
   );
@@ -64,11 +69,24 @@ test("recipes name exactly the files that the compiler reports", async () => {
     const output =
       (await new Response(check.stdout).text()) + (await new Response(check.stderr).text());
     const reported = [...output.matchAll(/^(\S+\.tsx?)\(\d+,\d+\): error/gm)].map(
-      ([, file]) => file,
+      ([, file = ""]) => file,
     );
     const marked = Object.keys(firstSteps).flatMap((name) => markedFiles(recipes.get(name) ?? ""));
-    expect(new Set(reported)).toEqual(new Set(marked));
+    expect(sorted(reported)).toEqual(sorted(marked));
   } finally {
     rmSync(copy, { recursive: true });
   }
+});
+
+test("recipes name functions and components that exist", async () => {
+  const names = new Set(
+    [...recipesText.matchAll(/`([a-z]\w*[A-Z]\w*|[A-Z]\w*[a-z]\w*)(?=[(.`])/g)].map(
+      ([, name = ""]) => name,
+    ),
+  );
+  for (const file of new Glob("{src,web}/**/*.{ts,tsx}").scanSync(root)) {
+    const text = await Bun.file(join(root, file)).text();
+    for (const name of names) if (text.includes(name)) names.delete(name);
+  }
+  expect([...names]).toEqual([]);
 });
