@@ -1,5 +1,7 @@
+/** The menu in the corner of the navigation. */
 import { Menu, useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
+import type { ComponentProps } from "react";
 import { useProblems } from "../data/problems.ts";
 import { signOut, useSignedIn } from "../data/session.ts";
 import { palette } from "../components/open-dialog.ts";
@@ -18,117 +20,158 @@ export const themes: { value: "light" | "dark" | "auto"; label: string; icon: Ic
   { value: "auto", label: "System", icon: "screen" },
 ];
 
-/** Organization, person, theme: the corner of the navigation. */
+const checkMark = (isChecked: boolean) => (isChecked ? <Icon name="check" size={14} /> : null);
+
+/** The menu in the corner of the navigation: organization, theme, help and account. */
 export function PersonMenu({ onHelp }: { onHelp: () => void }) {
-  const { person, organization, organizations } = useSignedIn();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const navigate = useNavigate();
-  const switchTo = useOrganizationSwitch();
-  const items = useNavigationItems();
-  // On a phone the settings are in here.
-  const troubles = useProblems().data?.appliance.length ?? 0;
-  const checked = (is: boolean) => (is ? <Icon name="check" size={14} /> : null);
+  const problems = useProblems().data?.appliance.length ?? 0;
   return (
     <Menu position="top-start" floatingStrategy="fixed" width={240} withinPortal>
       <Menu.Target>
-        <button type="button" className="rail-person">
-          <span className="visually-hidden">Organization and account: </span>
-          <span className="avatar" aria-hidden="true">
-            {Array.from(organization.name)[0]?.toUpperCase()}
-          </span>
-          <span className="rail-person-words ellipsis min-w-0">
-            {organization.name}
-            <small>{organization.role}</small>
-          </span>
-          <Icon name="down" size={14} />
-          <span className="rail-label only-phone" aria-hidden="true">
-            More
-          </span>
-          {troubles > 0 && (
-            <em className="num rail-warn only-phone">
-              {troubles}
-              <span className="rail-word"> {troubles === 1 ? "problem" : "problems"}</span>
-            </em>
-          )}
-        </button>
+        <Corner problems={problems} />
       </Menu.Target>
       <Menu.Dropdown>
-        {organizations.length > 1 && (
-          <>
-            <Menu.Label>Organization</Menu.Label>
-            {organizations.map(({ id, name }) => (
-              <Menu.Item
-                key={id}
-                onClick={() => switchTo(id).catch(notifyError)}
-                rightSection={checked(id === organization.id)}
-              >
-                {name}
-              </Menu.Item>
-            ))}
-            <Menu.Divider />
-          </>
-        )}
-        <Menu.Label className="only-phone">Go to</Menu.Label>
-        {items.slice(onPhones).map(({ to, label, icon }) => (
+        <OrganizationItems />
+        <PageItems problems={problems} />
+        <ThemeItems />
+        <Menu.Divider />
+        <HelpItems onHelp={onHelp} />
+        <Menu.Divider />
+        <AccountItems />
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function Corner({ problems, ...button }: { problems: number } & ComponentProps<"button">) {
+  const { organization } = useSignedIn();
+  return (
+    <button type="button" className="rail-person" {...button}>
+      <span className="visually-hidden">Organization and account: </span>
+      <span className="avatar" aria-hidden="true">
+        {Array.from(organization.name)[0]?.toUpperCase()}
+      </span>
+      <span className="rail-person-words ellipsis min-w-0">
+        {organization.name}
+        <small>{organization.role}</small>
+      </span>
+      <Icon name="down" size={14} />
+      <span className="rail-label only-phone" aria-hidden="true">
+        More
+      </span>
+      {problems > 0 && (
+        <em className="num rail-warn only-phone">
+          {problems}
+          <span className="rail-word"> {problems === 1 ? "problem" : "problems"}</span>
+        </em>
+      )}
+    </button>
+  );
+}
+
+function OrganizationItems() {
+  const { organization, organizations } = useSignedIn();
+  const switchTo = useOrganizationSwitch();
+  if (organizations.length < 2) return null;
+  return (
+    <>
+      <Menu.Label>Organization</Menu.Label>
+      {organizations.map(({ id, name }) => (
+        <Menu.Item
+          key={id}
+          onClick={() => switchTo(id).catch(notifyError)}
+          rightSection={checkMark(id === organization.id)}
+        >
+          {name}
+        </Menu.Item>
+      ))}
+      <Menu.Divider />
+    </>
+  );
+}
+
+/** Pages without a place of their own in the navigation: on a phone, settings are among them. */
+function PageItems({ problems }: { problems: number }) {
+  const navigate = useNavigate();
+  return (
+    <>
+      <Menu.Label className="only-phone">Go to</Menu.Label>
+      {useNavigationItems()
+        .slice(onPhones)
+        .map(({ to, label, icon }) => (
           <Menu.Item
             key={to}
             className="only-phone"
             leftSection={<Icon name={icon} />}
             rightSection={
               to === "/settings" &&
-              troubles > 0 && <span className="degraded num">{plural(troubles, "problem")}</span>
+              problems > 0 && <span className="degraded num">{plural(problems, "problem")}</span>
             }
             onClick={() => void navigate({ to })}
           >
             {label}
           </Menu.Item>
         ))}
-        <MenuItem icon="screen" onClick={() => void navigate({ to: "/wall" })}>
-          Wall view
-        </MenuItem>
-        <Menu.Label>Theme</Menu.Label>
-        {themes.map(({ value, label, icon }) => (
-          <Menu.Item
-            key={value}
-            leftSection={<Icon name={icon} />}
-            rightSection={checked(value === colorScheme)}
-            onClick={() => setColorScheme(value)}
-          >
-            {label}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
+      <MenuItem icon="screen" onClick={() => void navigate({ to: "/wall" })}>
+        Wall view
+      </MenuItem>
+    </>
+  );
+}
+
+function ThemeItems() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <>
+      <Menu.Label>Theme</Menu.Label>
+      {themes.map(({ value, label, icon }) => (
         <Menu.Item
-          leftSection={<Icon name="search" />}
-          rightSection={<KeyHint keys="modK" />}
-          onClick={() => palette.set(true)}
+          key={value}
+          leftSection={<Icon name={icon} />}
+          rightSection={checkMark(value === colorScheme)}
+          onClick={() => setColorScheme(value)}
         >
-          Commands
+          {label}
         </Menu.Item>
-        <Menu.Item
-          leftSection={<Icon name="keyboard" />}
-          rightSection={<KeyHint keys="?" />}
-          onClick={onHelp}
-        >
-          Shortcuts
-        </Menu.Item>
-        <Menu.Item
-          leftSection={<Icon name="terminal" />}
-          component="a"
-          href="/docs"
-          target="_blank"
-        >
-          API reference
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Label>{person.email}</Menu.Label>
-        <MenuItem icon="person" onClick={() => void navigate({ href: "/settings/profile" })}>
-          My profile
-        </MenuItem>
-        <MenuItem icon="exit" onClick={() => signOut().catch(notifyError)}>
-          Sign out
-        </MenuItem>
-      </Menu.Dropdown>
-    </Menu>
+      ))}
+    </>
+  );
+}
+
+const HelpItems = ({ onHelp }: { onHelp: () => void }) => (
+  <>
+    <Menu.Item
+      leftSection={<Icon name="search" />}
+      rightSection={<KeyHint keys="modK" />}
+      onClick={() => palette.set(true)}
+    >
+      Commands
+    </Menu.Item>
+    <Menu.Item
+      leftSection={<Icon name="keyboard" />}
+      rightSection={<KeyHint keys="?" />}
+      onClick={onHelp}
+    >
+      Shortcuts
+    </Menu.Item>
+    <Menu.Item leftSection={<Icon name="terminal" />} component="a" href="/docs" target="_blank">
+      API reference
+    </Menu.Item>
+  </>
+);
+
+function AccountItems() {
+  const { person } = useSignedIn();
+  const navigate = useNavigate();
+  return (
+    <>
+      <Menu.Label>{person.email}</Menu.Label>
+      <MenuItem icon="person" onClick={() => void navigate({ href: "/settings/profile" })}>
+        My profile
+      </MenuItem>
+      <MenuItem icon="exit" onClick={() => signOut().catch(notifyError)}>
+        Sign out
+      </MenuItem>
+    </>
   );
 }

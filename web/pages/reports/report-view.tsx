@@ -1,3 +1,4 @@
+/** Renders a monthly report: figures, tables of groups, monitors, outages and incidents. */
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Report, ReportFigures } from "../../../src/reports/schema.ts";
@@ -9,28 +10,19 @@ import { Dash, EmptyState, Figure, Panel } from "../../components/page.tsx";
 import { durationInWords } from "../../components/display/time.tsx";
 import { monthInWords } from "./search.ts";
 
-/** What a report says, from its figures to its incidents. */
-export function ShownReport({ report, organization }: { report: Report; organization: string }) {
-  const { subject, summary, groups, monitors, outages, incidents, slaTarget } = report;
-  const zone = report.timeZone;
-  const names = new Map(monitors.map(({ id, name }) => [id, name]));
-  const at = (time: string) => momentOf(time, zone);
-  const isMeasured = report.monitorCount > 0 && isThere(summary, report);
+/** A monthly report: figures, tables and definitions. */
+export function ReportView({ report, organization }: { report: Report; organization: string }) {
+  const isMeasured = report.monitorCount > 0 && wasMeasured(report.summary, report);
   return (
     <>
-      <header className="report-head mb-12">
-        <h2>
-          {subject.name} · {monthInWords(report.month)}
-        </h2>
-        <p>
-          {subject.type !== "organization" && `${organization}. `}
-          {at(report.from)} – {at(report.to)}, {zone}
-          {report.isRunning && ": the month is not over yet"}.{" "}
-          {plural(report.monitorCount, "monitor")}
-          {summary.isPartial && isMeasured && `, since ${at(summary.from)}`}.
-        </p>
-      </header>
-      {!isMeasured && (
+      <Heading report={report} organization={organization} isMeasured={isMeasured} />
+      {isMeasured ? (
+        <>
+          <Figures report={report} />
+          <GroupTable report={report} />
+          <MonitorTable report={report} />
+        </>
+      ) : (
         <EmptyState
           icon={<Icon name="chart" size={28} />}
           title={`Nothing was measured in ${monthInWords(report.month)}`}
@@ -38,110 +30,158 @@ export function ShownReport({ report, organization }: { report: Report; organiza
           No monitor was there yet.
         </EmptyState>
       )}
-      {isMeasured && (
-        <section className="panel stats" aria-label="Figures">
-          <dl>
-            <Figure
-              label="Uptime"
-              value={percent(summary.ratio)}
-              note={slaNote(summary, slaTarget)}
-            />
-            <Figure
-              label="Down"
-              value={<Duration seconds={summary.downSeconds} />}
-              note={`degraded ${durationInWords(summary.degradedSeconds).replace("less than a second", "0 s")}`}
-            />
-            <Figure
-              label="Outages"
-              value={<Count count={summary.outages} />}
-              note={`longest ${summary.longestOutageSeconds ? durationInWords(summary.longestOutageSeconds) : "–"}`}
-            />
-            <Figure
-              label="MTTR"
-              value={<Duration seconds={summary.mttrSeconds} />}
-              note="mean length of an outage"
-            />
-            <Figure
-              label="MTBF"
-              value={<Duration seconds={summary.mtbfSeconds} />}
-              note="up time per outage"
-            />
-            <Figure
-              label="Incidents"
-              value={countInWords(summary.incidents)}
-              note={`maintenance ${summary.maintenanceSeconds > 0 ? durationInWords(summary.maintenanceSeconds) : "–"}`}
-            />
-          </dl>
-        </section>
-      )}
-      {isMeasured && groups.length > 1 && (
-        <Table title="Groups" head={[...figureHeads]}>
-          {groups.map((group) => (
-            <FigureRow key={group.id ?? ""} name={group.name} figures={group} report={report} />
-          ))}
-        </Table>
-      )}
-      {isMeasured && subject.type !== "monitor" && (
-        <Table
-          title={`Monitors${monitors.length < report.monitorCount ? `: the ${countInWords(monitors.length)} with the most down time of ${countInWords(report.monitorCount)}` : ""}`}
-          head={[...figureHeads]}
-        >
-          {monitors.map((monitor) => (
-            <FigureRow
-              key={monitor.id}
-              name={
-                <Link to="/monitors/$id" params={{ id: monitor.id }} data-item-focus={monitor.id}>
-                  {monitor.name}
-                </Link>
-              }
-              figures={monitor}
-              report={report}
-            />
-          ))}
-        </Table>
-      )}
-      {outages.length > 0 && (
-        <Table title="Outages" head={["Monitor", "From", "To", "Duration", "Reason"]}>
-          {outages.map(({ monitorId, from, to, seconds, message }) => (
-            <tr key={`${monitorId} ${from}`}>
-              <th scope="row">{names.get(monitorId) ?? subject.name}</th>
-              <td>{at(from)}</td>
-              <td>{to === null ? "ongoing" : at(to)}</td>
-              <td>
-                <Duration seconds={seconds} />
-              </td>
-              <td className="report-words">{reasonInWords(message ?? "")}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      {incidents.length > 0 && (
-        <Table title="Incidents" head={["Incident", "Severity", "Opened", "Resolved"]}>
-          {incidents.map(({ id, title, severity, createdAt, resolvedAt }) => (
-            <tr key={id} data-item>
-              <th scope="row">
-                <Link to="/incidents/$id" params={{ id }} data-item-focus={id}>
-                  {title}
-                </Link>
-              </th>
-              <td>{severity}</td>
-              <td>{at(createdAt)}</td>
-              <td>{resolvedAt === null ? "open" : at(resolvedAt)}</td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      <p className="report-note">
-        Uptime is up and degraded time as a share of all measured time; maintenance and checks that
-        could not be judged count on neither side. An outage is a time in which a monitor was down,
-        counted also where it began before the month; a failed check that was not confirmed is down
-        time alone. MTTR (mean time to restoration) is the mean length of an outage, MTBF (mean
-        operating time between failures) up time per outage, as IEC 60050-192 defines them. Script:{" "}
-        <code>{pathOf(v1.reports)}</code>.
-      </p>
+      <OutageTable report={report} />
+      <IncidentTable report={report} />
+      <Definitions />
     </>
   );
 }
+
+function Heading({
+  report,
+  organization,
+  isMeasured,
+}: {
+  report: Report;
+  organization: string;
+  isMeasured: boolean;
+}) {
+  const { subject, summary, timeZone } = report;
+  return (
+    <header className="report-head mb-12">
+      <h2>
+        {subject.name} · {monthInWords(report.month)}
+      </h2>
+      <p>
+        {subject.type !== "organization" && `${organization}. `}
+        {momentIn(report.from, timeZone)} – {momentIn(report.to, timeZone)}, {timeZone}
+        {report.isRunning && ": the month is not over yet"}.{" "}
+        {plural(report.monitorCount, "monitor")}
+        {summary.isPartial && isMeasured && `, since ${momentIn(summary.from, timeZone)}`}.
+      </p>
+    </header>
+  );
+}
+
+function Figures({ report: { summary, slaTarget } }: { report: Report }) {
+  const degraded = durationInWords(summary.degradedSeconds).replace("less than a second", "0 s");
+  return (
+    <section className="panel stats" aria-label="Figures">
+      <dl>
+        <Figure label="Uptime" value={percent(summary.ratio)} note={slaNote(summary, slaTarget)} />
+        <Figure
+          label="Down"
+          value={<Duration seconds={summary.downSeconds} />}
+          note={`degraded ${degraded}`}
+        />
+        <Figure
+          label="Outages"
+          value={<Count count={summary.outages} />}
+          note={`longest ${summary.longestOutageSeconds ? durationInWords(summary.longestOutageSeconds) : "–"}`}
+        />
+        <Figure
+          label="MTTR"
+          value={<Duration seconds={summary.mttrSeconds} />}
+          note="mean length of an outage"
+        />
+        <Figure
+          label="MTBF"
+          value={<Duration seconds={summary.mtbfSeconds} />}
+          note="up time per outage"
+        />
+        <Figure
+          label="Incidents"
+          value={countInWords(summary.incidents)}
+          note={`maintenance ${summary.maintenanceSeconds > 0 ? durationInWords(summary.maintenanceSeconds) : "–"}`}
+        />
+      </dl>
+    </section>
+  );
+}
+
+const GroupTable = ({ report }: { report: Report }) =>
+  report.groups.length > 1 && (
+    <Table title="Groups" head={[...figureHeads]}>
+      {report.groups.map((group) => (
+        <FigureRow key={group.id ?? ""} name={group.name} figures={group} report={report} />
+      ))}
+    </Table>
+  );
+
+function MonitorTable({ report }: { report: Report }) {
+  const { subject, monitors, monitorCount } = report;
+  if (subject.type === "monitor") return null;
+  const cut =
+    monitors.length < monitorCount
+      ? `: the ${countInWords(monitors.length)} with the most down time of ${countInWords(monitorCount)}`
+      : "";
+  return (
+    <Table title={`Monitors${cut}`} head={[...figureHeads]}>
+      {monitors.map((monitor) => (
+        <FigureRow
+          key={monitor.id}
+          name={
+            <Link to="/monitors/$id" params={{ id: monitor.id }} data-item-focus={monitor.id}>
+              {monitor.name}
+            </Link>
+          }
+          figures={monitor}
+          report={report}
+        />
+      ))}
+    </Table>
+  );
+}
+
+function OutageTable({ report }: { report: Report }) {
+  const { outages, monitors, subject, timeZone } = report;
+  if (outages.length === 0) return null;
+  const names = new Map(monitors.map(({ id, name }) => [id, name]));
+  return (
+    <Table title="Outages" head={["Monitor", "From", "To", "Duration", "Reason"]}>
+      {outages.map(({ monitorId, from, to, seconds, message }) => (
+        <tr key={`${monitorId} ${from}`}>
+          <th scope="row">{names.get(monitorId) ?? subject.name}</th>
+          <td>{momentIn(from, timeZone)}</td>
+          <td>{to === null ? "ongoing" : momentIn(to, timeZone)}</td>
+          <td>
+            <Duration seconds={seconds} />
+          </td>
+          <td className="report-words">{reasonInWords(message ?? "")}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+const IncidentTable = ({ report: { incidents, timeZone } }: { report: Report }) =>
+  incidents.length > 0 && (
+    <Table title="Incidents" head={["Incident", "Severity", "Opened", "Resolved"]}>
+      {incidents.map(({ id, title, severity, createdAt, resolvedAt }) => (
+        <tr key={id} data-item>
+          <th scope="row">
+            <Link to="/incidents/$id" params={{ id }} data-item-focus={id}>
+              {title}
+            </Link>
+          </th>
+          <td>{severity}</td>
+          <td>{momentIn(createdAt, timeZone)}</td>
+          <td>{resolvedAt === null ? "open" : momentIn(resolvedAt, timeZone)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+
+const Definitions = () => (
+  <p className="report-note">
+    Uptime is up and degraded time as a share of all measured time; maintenance and checks that
+    could not be judged count on neither side. An outage is a time in which a monitor was down,
+    counted also where it began before the month; a failed check that was not confirmed is down time
+    alone. MTTR (mean time to restoration) is the mean length of an outage, MTBF (mean operating
+    time between failures) up time per outage, as IEC 60050-192 defines them. Script:{" "}
+    <code>{pathOf(v1.reports)}</code>.
+  </p>
+);
 
 const figureHeads = [
   "Name",
@@ -155,7 +195,7 @@ const figureHeads = [
   "SLA",
 ];
 
-const momentOf = (at: string, zone: string) =>
+const momentIn = (at: string, zone: string) =>
   formatIn(zone, {
     day: "numeric",
     month: "short",
@@ -166,8 +206,8 @@ const momentOf = (at: string, zone: string) =>
     .format(Date.parse(at))
     .replace(",", "");
 
-/** One that was made after the month has no figures in it. */
-const isThere = ({ from }: ReportFigures, { to }: Report) => from < to;
+/** Whether the subject existed in the month. */
+const wasMeasured = ({ from }: ReportFigures, { to }: Report) => from < to;
 
 function slaNote({ isMet, isPartial }: ReportFigures, target: number | null): string {
   if (target === null) return isPartial ? "part of the month" : "no target set";
@@ -214,7 +254,7 @@ function FigureRow({
   report: Report;
 }) {
   const { isPartial, from, isMet } = figures;
-  if (!isThere(figures, report))
+  if (!wasMeasured(figures, report))
     return (
       <tr data-item>
         <th scope="row">
@@ -232,7 +272,7 @@ function FigureRow({
     <tr data-item>
       <th scope="row">
         {name}
-        {isPartial && <small>since {momentOf(from, report.timeZone)}</small>}
+        {isPartial && <small>since {momentIn(from, report.timeZone)}</small>}
       </th>
       <td>{percent(figures.ratio)}</td>
       <td>

@@ -14,7 +14,7 @@ import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { useNow, useZone } from "../../components/display/time.tsx";
 import { monthAfter, monthInWords, type ReportSearch, reportSearchOf } from "./search.ts";
-import { ShownReport } from "./report-view.tsx";
+import { ReportView } from "./report-view.tsx";
 
 /** Figures of the month that goes on: a minute old is recent. */
 const refetchInterval = 60_000;
@@ -78,7 +78,7 @@ export default function ReportsPage() {
         </div>
       </div>
       <Loaded query={report} what="The report">
-        {(found) => <ShownReport report={found} organization={organization.name} />}
+        {(found) => <ReportView report={found} organization={organization.name} />}
       </Loaded>
     </div>
   );

@@ -1,3 +1,4 @@
+/** The toolbar for selected monitors. */
 import { ActionIcon, Button, Menu, Popover, TagsInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
@@ -11,22 +12,24 @@ import { changeMonitors, deleteMonitors } from "../actions.ts";
 import { selection } from "./list-state.ts";
 import type { BulkChange } from "../reverse.ts";
 
-/** What can be done to all selected monitors in one write. */
+/** The toolbar that changes all selected monitors in one write. */
 export function BulkBar({
   overview,
   found = overview,
 }: {
   overview: Overview;
-  /** What the server found, where the page was narrowed. */
+  /** Monitors that the server found, if the page is filtered. */
   found?: Overview | undefined;
 }) {
   const selected = selection.use();
-  const { data: channels = [] } = useAlertChannels(selected.size > 0);
   if (selected.size === 0) return null;
   const known = new Map([...knownIn(overview), ...knownIn(found)].map((one) => [one.id, one]));
   const chosen = [...selected].flatMap((id) => known.get(id) ?? []);
-  const tags = [...new Set(chosen.flatMap((monitor) => monitor.tags))].sort();
   const change = (what: BulkChange) => void changeMonitors(selected, what).catch(notifyError);
+  const remove = () => {
+    deleteMonitors(chosen);
+    selection.clear();
+  };
   return (
     <div className="bulk" role="toolbar" aria-label="Change the selected monitors">
       <span className="bulk-count" aria-live="polite">
@@ -40,78 +43,94 @@ export function BulkBar({
         <Menu.Item onClick={() => change({ muted: true })}>Mute</Menu.Item>
         <Menu.Item onClick={() => change({ muted: false })}>Unmute</Menu.Item>
       </Drop>
-      <Drop label="Move">
-        {overview.groups.map(({ id, name, color }) => (
-          <Menu.Item
-            key={id}
-            leftSection={<i className={`dot dot-${color}`} />}
-            onClick={() => change({ groupId: id })}
-          >
-            {name}
-          </Menu.Item>
-        ))}
-        <Menu.Item onClick={() => change({ groupId: null })}>No group</Menu.Item>
-        <Menu.Divider />
-        <MenuItem
-          icon="plus"
-          onClick={() => openDialog({ kind: "create-group", monitorIds: [...selected] })}
-        >
-          Create group from selection
-        </MenuItem>
-      </Drop>
-      <Popover position="top" floatingStrategy="fixed" trapFocus returnFocus>
-        <Popover.Target>
-          <Button size="xs" variant="subtle" color="gray">
-            Tags
-          </Button>
-        </Popover.Target>
-        <Popover.Dropdown className="menu-scroll bulk-tags" aria-label="Tags">
-          <AddTags onAdd={(addTags) => change({ addTags })} />
-          {tags.map((tag) => (
-            <Button
-              key={tag}
-              size="xs"
-              variant="subtle"
-              color="gray"
-              leftSection={<Icon name="close" size={14} />}
-              onClick={() => change({ removeTags: [tag] })}
-            >
-              Remove {tag}
-            </Button>
-          ))}
-        </Popover.Dropdown>
-      </Popover>
-      {channels.length > 0 && (
-        <Drop label="Alerts to">
-          <Menu.Label>Add</Menu.Label>
-          {channels.map(({ id, name }) => (
-            <Menu.Item key={id} onClick={() => change({ addAlertChannelIds: [id] })}>
-              {name}
-            </Menu.Item>
-          ))}
-          <Menu.Label>Remove</Menu.Label>
-          {channels.map(({ id, name }) => (
-            <Menu.Item key={id} onClick={() => change({ removeAlertChannelIds: [id] })}>
-              {name}
-            </Menu.Item>
-          ))}
-        </Drop>
-      )}
-      <Button
-        size="xs"
-        color="red"
-        variant="subtle"
-        onClick={() => {
-          deleteMonitors(chosen);
-          selection.clear();
-        }}
-      >
+      <MoveMenu groups={overview.groups} selected={selected} change={change} />
+      <TagsPopover tags={[...new Set(chosen.flatMap(({ tags }) => tags))].sort()} change={change} />
+      <ChannelsMenu change={change} />
+      <Button size="xs" color="red" variant="subtle" onClick={remove}>
         Delete
       </Button>
       <ActionIcon aria-label="Clear selection" onClick={selection.clear}>
         <Icon name="close" />
       </ActionIcon>
     </div>
+  );
+}
+
+type Change = (what: BulkChange) => void;
+
+const MoveMenu = ({
+  groups,
+  selected,
+  change,
+}: {
+  groups: Overview["groups"];
+  selected: ReadonlySet<string>;
+  change: Change;
+}) => (
+  <Drop label="Move">
+    {groups.map(({ id, name, color }) => (
+      <Menu.Item
+        key={id}
+        leftSection={<i className={`dot dot-${color}`} />}
+        onClick={() => change({ groupId: id })}
+      >
+        {name}
+      </Menu.Item>
+    ))}
+    <Menu.Item onClick={() => change({ groupId: null })}>No group</Menu.Item>
+    <Menu.Divider />
+    <MenuItem
+      icon="plus"
+      onClick={() => openDialog({ kind: "create-group", monitorIds: [...selected] })}
+    >
+      Create group from selection
+    </MenuItem>
+  </Drop>
+);
+
+const TagsPopover = ({ tags, change }: { tags: readonly string[]; change: Change }) => (
+  <Popover position="top" floatingStrategy="fixed" trapFocus returnFocus>
+    <Popover.Target>
+      <Button size="xs" variant="subtle" color="gray">
+        Tags
+      </Button>
+    </Popover.Target>
+    <Popover.Dropdown className="menu-scroll bulk-tags" aria-label="Tags">
+      <AddTags onAdd={(addTags) => change({ addTags })} />
+      {tags.map((tag) => (
+        <Button
+          key={tag}
+          size="xs"
+          variant="subtle"
+          color="gray"
+          leftSection={<Icon name="close" size={14} />}
+          onClick={() => change({ removeTags: [tag] })}
+        >
+          Remove {tag}
+        </Button>
+      ))}
+    </Popover.Dropdown>
+  </Popover>
+);
+
+function ChannelsMenu({ change }: { change: Change }) {
+  const { data: channels = [] } = useAlertChannels();
+  if (channels.length === 0) return null;
+  return (
+    <Drop label="Alerts to">
+      <Menu.Label>Add</Menu.Label>
+      {channels.map(({ id, name }) => (
+        <Menu.Item key={id} onClick={() => change({ addAlertChannelIds: [id] })}>
+          {name}
+        </Menu.Item>
+      ))}
+      <Menu.Label>Remove</Menu.Label>
+      {channels.map(({ id, name }) => (
+        <Menu.Item key={id} onClick={() => change({ removeAlertChannelIds: [id] })}>
+          {name}
+        </Menu.Item>
+      ))}
+    </Drop>
   );
 }
 

@@ -1,3 +1,4 @@
+/** The schedule of backups: when, where to, how many, and the result of the last one. */
 import { Alert, Checkbox, Select, Switch, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,10 +9,10 @@ import {
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { NumberField } from "../../../components/forms/number-field.tsx";
 import { bytesInWords } from "../../../components/display/format.ts";
-import { ChoiceField, FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { ChoiceField, type Form, FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { SecretField } from "../../../components/forms/secret-fields.tsx";
-import { storedSecrets } from "../../../components/forms/stored-secrets.ts";
+import { storedSecrets, type StoredSecrets } from "../../../components/forms/stored-secrets.ts";
 import { Time, zonesWith } from "../../../components/display/time.tsx";
 import { notify } from "../../../components/toasts.tsx";
 import { dashboard, dataOf } from "../../../data/client.ts";
@@ -35,7 +36,7 @@ export function BackupSchedule() {
   );
 }
 
-/** What became of them, and the way to make one now. */
+/** Result of the last backup, and a button that starts one. */
 function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: Schedule }) {
   const { mutate, isPending } = useMutation({
     mutationFn: () => dataOf(dashboard.backup.schedule.run.post()),
@@ -92,75 +93,104 @@ function Fields({ schedule }: { schedule: Schedule }) {
     undefined,
     { key: "backup-schedule", secrets: ["s3.secretAccessKey", "passphrase"] },
   );
-  const { values, set, errorOf } = form;
+  const { values, errorOf } = form;
   const secrets = storedSecrets(backupKinds, "schedule", known, planOf(values), errorOf);
-  const secretAt = (name: "s3.secretAccessKey" | "passphrase") => ({
-    value: values[name] === "" ? undefined : values[name],
-    onChange: (value: string | null | undefined) => set(name, value === undefined ? "" : value),
-    error: secrets.errorOf(name),
-    isSet: secrets.isSet(name),
-    isAsked: secrets.isAsked(name),
-    mayBeNone: name === "passphrase",
-  });
-  const textAt = (
-    name: "folder" | `s3.${"endpoint" | "region" | "bucket" | "prefix" | "accessKeyId"}`,
-  ) => ({
-    value: values[name],
-    onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
-      set(name, currentTarget.value),
-    error: errorOf(name),
+  return (
+    <FormFrame form={form} submit="Save">
+      <Switch label="Back up every day" {...form.toggle("enabled")} />
+      <TimeFields form={form} />
+      <DestinationFields form={form} secrets={secrets} />
+      <div className="field-row">
+        <CountField form={form} name="keepDaily" label="Days to keep" />
+        <CountField form={form} name="keepWeekly" label="Weeks to keep" />
+        <CountField form={form} name="keepMonthly" label="Months to keep" />
+      </div>
+      <SecretField
+        label="Passphrase"
+        hint="Encrypts the backups. Keep it elsewhere too: without it nobody can open them."
+        {...secretProps(form, secrets, "passphrase")}
+      />
+      <Checkbox
+        label="Include secret.key"
+        description="Then the passphrase alone is enough to restore everything."
+        {...form.toggle("includeKey")}
+      />
+    </FormFrame>
+  );
+}
+
+type ScheduleForm = Form<ReturnType<typeof fieldsOf>>;
+
+const secretProps = (
+  { values, set }: ScheduleForm,
+  secrets: StoredSecrets,
+  name: "s3.secretAccessKey" | "passphrase",
+) => ({
+  value: values[name] === "" ? undefined : values[name],
+  onChange: (value: string | null | undefined) => set(name, value === undefined ? "" : value),
+  error: secrets.errorOf(name),
+  isSet: secrets.isSet(name),
+  isAsked: secrets.isAsked(name),
+  mayBeNone: name === "passphrase",
+});
+
+const TimeFields = ({ form }: { form: ScheduleForm }) => (
+  <div className="field-row">
+    <TextInput type="time" label="At" {...form.input("time")} />
+    <Select
+      label="Time zone"
+      data={zonesWith(form.values.timeZone)}
+      searchable
+      limit={100}
+      maxDropdownHeight={280}
+      nothingFoundMessage="No time zones found"
+      allowDeselect={false}
+      value={form.values.timeZone}
+      onChange={(zone) => form.set("timeZone", zone ?? form.values.timeZone)}
+      error={form.errorOf("timeZone")}
+    />
+  </div>
+);
+
+const CountField = ({
+  form,
+  name,
+  label,
+}: {
+  form: ScheduleForm;
+  name: "keepDaily" | "keepWeekly" | "keepMonthly";
+  label: string;
+}) => (
+  <NumberField
+    label={label}
+    hideControls
+    value={form.values[name]}
+    onChange={(count) => form.set(name, count)}
+    error={form.errorOf(name)}
+  />
+);
+
+function DestinationFields({ form, secrets }: { form: ScheduleForm; secrets: StoredSecrets }) {
+  type TextName = "folder" | `s3.${"endpoint" | "region" | "bucket" | "prefix" | "accessKeyId"}`;
+  const text = (name: TextName) => ({
+    ...form.input(name),
     autoComplete: "off",
     spellCheck: false,
   });
-  const numberAt = (name: "keepDaily" | "keepWeekly" | "keepMonthly", label: string) => (
-    <NumberField
-      label={label}
-      hideControls
-      value={values[name]}
-      onChange={(count) => set(name, count)}
-      error={errorOf(name)}
-    />
-  );
   return (
-    <FormFrame form={form} submit="Save">
-      <Switch
-        label="Back up every day"
-        checked={values.enabled}
-        onChange={({ currentTarget }) => set("enabled", currentTarget.checked)}
-      />
-      <div className="field-row">
-        <TextInput
-          type="time"
-          label="At"
-          value={values.time}
-          onChange={({ currentTarget }) => set("time", currentTarget.value)}
-          error={errorOf("time")}
-        />
-        <Select
-          label="Time zone"
-          data={zonesWith(values.timeZone)}
-          searchable
-          limit={100}
-          maxDropdownHeight={280}
-          nothingFoundMessage="No time zones found"
-          allowDeselect={false}
-          value={values.timeZone}
-          onChange={(zone) => set("timeZone", zone ?? values.timeZone)}
-          error={errorOf("timeZone")}
-        />
-      </div>
+    <>
       <ChoiceField
         label="Destination"
         options={{ folder: "Folder", s3: "S3 bucket" }}
-        value={values.to}
-        onChange={(to) => set("to", to)}
+        value={form.values.to}
+        onChange={(to) => form.set("to", to)}
       />
-      {values.to === "folder" ? (
+      {form.values.to === "folder" ? (
         <TextInput
           label="Folder"
           placeholder="/backups"
           description="On the machine of this appliance, best on another disk."
-          {...textAt("folder")}
+          {...text("folder")}
         />
       ) : (
         <>
@@ -168,37 +198,23 @@ function Fields({ schedule }: { schedule: Schedule }) {
             <TextInput
               label="Address"
               placeholder="https://s3.eu-central-1.amazonaws.com"
-              {...textAt("s3.endpoint")}
+              {...text("s3.endpoint")}
             />
-            <TextInput label="Region" {...textAt("s3.region")} />
+            <TextInput label="Region" {...text("s3.region")} />
           </div>
           <div className="field-row">
-            <TextInput label="Bucket" {...textAt("s3.bucket")} />
-            <TextInput label="Prefix" placeholder="signalbox/" {...textAt("s3.prefix")} />
+            <TextInput label="Bucket" {...text("s3.bucket")} />
+            <TextInput label="Prefix" placeholder="signalbox/" {...text("s3.prefix")} />
           </div>
           <div className="field-row">
-            <TextInput label="Access key ID" {...textAt("s3.accessKeyId")} />
-            <SecretField label="Secret access key" {...secretAt("s3.secretAccessKey")} />
+            <TextInput label="Access key ID" {...text("s3.accessKeyId")} />
+            <SecretField
+              label="Secret access key"
+              {...secretProps(form, secrets, "s3.secretAccessKey")}
+            />
           </div>
         </>
       )}
-      <div className="field-row">
-        {numberAt("keepDaily", "Days to keep")}
-        {numberAt("keepWeekly", "Weeks to keep")}
-        {numberAt("keepMonthly", "Months to keep")}
-      </div>
-      <SecretField
-        label="Passphrase"
-        hint="Encrypts the backups. Keep it elsewhere too: without it nobody can open them."
-        {...secretAt("passphrase")}
-      />
-      <Checkbox
-        label="Include secret.key"
-        description="Then the passphrase alone is enough to restore everything."
-        checked={values.includeKey}
-        onChange={({ currentTarget }) => set("includeKey", currentTarget.checked)}
-        error={errorOf("includeKey")}
-      />
-    </FormFrame>
+    </>
   );
 }

@@ -1,3 +1,4 @@
+/** Settings of the mail server, with a test e-mail. */
 import { TextInput, Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,10 +9,10 @@ import { queryClient } from "../../../data/query.ts";
 import { useSignedIn } from "../../../data/session.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { NumberField } from "../../../components/forms/number-field.tsx";
-import { ChoiceField, FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { ChoiceField, type Form, FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { Loaded, Panel } from "../../../components/page.tsx";
 import { SecretField } from "../../../components/forms/secret-fields.tsx";
-import { storedSecrets } from "../../../components/forms/stored-secrets.ts";
+import { storedSecrets, type StoredSecrets } from "../../../components/forms/stored-secrets.ts";
 import { notify } from "../../../components/toasts.tsx";
 import { settingsQuery } from "../data.ts";
 import {
@@ -67,36 +68,10 @@ function Fields({
     { key: "mail-server", secrets: secretFields },
   );
   const test = useTestMail(() => (form.dirty || known.smtp === null ? form.values : null));
-  const { values, set } = form;
   const errorOf = (name: string) => form.errorOf(name) ?? test.errorOf(name);
-  const input = (
-    name: "smtp.host" | "smtp.user" | "smtp.tenant" | "smtp.clientId" | "smtp.from",
-  ) => ({
-    ...form.input(name),
-    error: errorOf(name),
-  });
-  const body = { smtp: smtpOf(values) };
+  const body = { smtp: smtpOf(form.values) };
   const secrets = storedSecrets(settingsKinds, "organization", known, body, errorOf);
-  type SecretName = "smtp.password" | "smtp.clientSecret" | "smtp.serviceAccountKey";
-  const secretAt = (name: SecretName) => ({
-    value: values[name] === "" ? undefined : values[name],
-    onChange: (value: string | null | undefined) => set(name, value === undefined ? "" : value),
-    error: secrets.errorOf(name),
-    isSet: secrets.isSet(name),
-    isAsked: secrets.isAsked(name),
-    mayBeNone: name === "smtp.password",
-  });
-  const tls = values["smtp.tls"];
-  function setTls(next: keyof typeof usualPorts) {
-    if (values["smtp.port"] === usualPorts[tls]) set("smtp.port", usualPorts[next]);
-    set("smtp.tls", next);
-  }
-  const auth = values["smtp.auth"];
-  function setAuth(next: Auth) {
-    if (["", usualHosts[auth]].includes(values["smtp.host"])) set("smtp.host", usualHosts[next]);
-    if (next !== "password" && tls === "none") setTls("starttls");
-    set("smtp.auth", next);
-  }
+  const parts: Parts = { form, errorOf, secrets };
   return (
     <>
       <p className="quiet panel-words">
@@ -120,84 +95,147 @@ function Fields({
           }
           curl={() => ({ method: "PATCH", route: v1.settings, body })}
         >
-          <div className="field-row mail-host">
-            <TextInput label="Host" placeholder="mail.team.example" {...input("smtp.host")} />
-            <NumberField
-              label="Port"
-              hideControls
-              thousandSeparator=""
-              value={values["smtp.port"]}
-              onChange={(port) => set("smtp.port", port)}
-              error={errorOf("smtp.port")}
-            />
-          </div>
-          <ChoiceField
-            label="Encryption"
-            options={{ starttls: "STARTTLS", tls: "TLS", none: "None" }}
-            value={tls}
-            onChange={setTls}
-            hint={encryptionLabels[tls]}
-          />
-          <ChoiceField
-            label="Authentication"
-            options={{ password: "By password", microsoft: "Microsoft", google: "Google" }}
-            value={auth}
-            onChange={setAuth}
-            hint={authLabels[auth]}
-          />
-          <div className="field-row">
-            <TextInput
-              label={auth === "password" ? "User name" : "Mailbox"}
-              autoComplete="off"
-              description={
-                auth === "password"
-                  ? "Leave empty if the server does not need one."
-                  : "The address that sends the e-mails."
-              }
-              {...input("smtp.user")}
-            />
-            {auth === "password" && <SecretField label="Password" {...secretAt("smtp.password")} />}
-            {auth === "microsoft" && (
-              <TextInput
-                label="Tenant"
-                autoComplete="off"
-                placeholder="team.onmicrosoft.com"
-                description="Directory (tenant) ID, or a domain of it."
-                {...input("smtp.tenant")}
-              />
-            )}
-          </div>
-          {auth === "microsoft" && (
-            <div className="field-row">
-              <TextInput
-                label="Client ID"
-                autoComplete="off"
-                description="Application (client) ID of the app."
-                {...input("smtp.clientId")}
-              />
-              <SecretField
-                label="Client secret"
-                hint="Its value, not its ID."
-                {...secretAt("smtp.clientSecret")}
-              />
-            </div>
-          )}
-          {auth === "google" && (
-            <SecretField
-              label="Service account key"
-              hint="The complete content of the JSON key file from Google Cloud."
-              {...secretAt("smtp.serviceAccountKey")}
-            />
-          )}
+          <ServerFields {...parts} />
+          <AuthenticationFields {...parts} />
           <TextInput
             label="From"
             placeholder="Signalbox <signalbox@team.example>"
             description="An address, or Name <address>. The server must accept it as the sender."
-            {...input("smtp.from")}
+            {...inputProps(parts, "smtp.from")}
           />
         </FormFrame>
       </Panel>
       <TestMail test={test} unsaved={form.dirty} />
+    </>
+  );
+}
+
+/** The form, its errors including those of a test e-mail, and its stored secrets. */
+type Parts = {
+  form: Form<MailServerFields>;
+  errorOf: (name: string) => string | undefined;
+  secrets: StoredSecrets;
+};
+
+type TextName = "smtp.host" | "smtp.user" | "smtp.tenant" | "smtp.clientId" | "smtp.from";
+const inputProps = ({ form, errorOf }: Parts, name: TextName) => ({
+  ...form.input(name),
+  error: errorOf(name),
+});
+
+type SecretName = "smtp.password" | "smtp.clientSecret" | "smtp.serviceAccountKey";
+const secretProps = ({ form: { values, set }, secrets }: Parts, name: SecretName) => ({
+  value: values[name] === "" ? undefined : values[name],
+  onChange: (value: string | null | undefined) => set(name, value === undefined ? "" : value),
+  error: secrets.errorOf(name),
+  isSet: secrets.isSet(name),
+  isAsked: secrets.isAsked(name),
+  mayBeNone: name === "smtp.password",
+});
+
+/** Changes the encryption, and the port too if it is the usual one. */
+function setTls({ values, set }: Form<MailServerFields>, next: keyof typeof usualPorts) {
+  if (values["smtp.port"] === usualPorts[values["smtp.tls"]]) set("smtp.port", usualPorts[next]);
+  set("smtp.tls", next);
+}
+
+/** Changes the authentication. Fills in the provider's usual host, and requires encryption for tokens. */
+function setAuth(form: Form<MailServerFields>, next: Auth) {
+  const { values, set } = form;
+  if (["", usualHosts[values["smtp.auth"]]].includes(values["smtp.host"]))
+    set("smtp.host", usualHosts[next]);
+  if (next !== "password" && values["smtp.tls"] === "none") setTls(form, "starttls");
+  set("smtp.auth", next);
+}
+
+function ServerFields(parts: Parts) {
+  const { form, errorOf } = parts;
+  const tls = form.values["smtp.tls"];
+  return (
+    <>
+      <div className="field-row mail-host">
+        <TextInput
+          label="Host"
+          placeholder="mail.team.example"
+          {...inputProps(parts, "smtp.host")}
+        />
+        <NumberField
+          label="Port"
+          hideControls
+          thousandSeparator=""
+          value={form.values["smtp.port"]}
+          onChange={(port) => form.set("smtp.port", port)}
+          error={errorOf("smtp.port")}
+        />
+      </div>
+      <ChoiceField
+        label="Encryption"
+        options={{ starttls: "STARTTLS", tls: "TLS", none: "None" }}
+        value={tls}
+        onChange={(next) => setTls(form, next)}
+        hint={encryptionLabels[tls]}
+      />
+    </>
+  );
+}
+
+function AuthenticationFields(parts: Parts) {
+  const auth = parts.form.values["smtp.auth"];
+  return (
+    <>
+      <ChoiceField
+        label="Authentication"
+        options={{ password: "By password", microsoft: "Microsoft", google: "Google" }}
+        value={auth}
+        onChange={(next) => setAuth(parts.form, next)}
+        hint={authLabels[auth]}
+      />
+      <div className="field-row">
+        <TextInput
+          label={auth === "password" ? "User name" : "Mailbox"}
+          autoComplete="off"
+          description={
+            auth === "password"
+              ? "Leave empty if the server does not need one."
+              : "The address that sends the e-mails."
+          }
+          {...inputProps(parts, "smtp.user")}
+        />
+        {auth === "password" && (
+          <SecretField label="Password" {...secretProps(parts, "smtp.password")} />
+        )}
+        {auth === "microsoft" && (
+          <TextInput
+            label="Tenant"
+            autoComplete="off"
+            placeholder="team.onmicrosoft.com"
+            description="Directory (tenant) ID, or a domain of it."
+            {...inputProps(parts, "smtp.tenant")}
+          />
+        )}
+      </div>
+      {auth === "microsoft" && (
+        <div className="field-row">
+          <TextInput
+            label="Client ID"
+            autoComplete="off"
+            description="Application (client) ID of the app."
+            {...inputProps(parts, "smtp.clientId")}
+          />
+          <SecretField
+            label="Client secret"
+            hint="Its value, not its ID."
+            {...secretProps(parts, "smtp.clientSecret")}
+          />
+        </div>
+      )}
+      {auth === "google" && (
+        <SecretField
+          label="Service account key"
+          hint="The complete content of the JSON key file from Google Cloud."
+          {...secretProps(parts, "smtp.serviceAccountKey")}
+        />
+      )}
     </>
   );
 }
