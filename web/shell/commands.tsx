@@ -1,3 +1,4 @@
+/** The commands of the command palette. */
 import { searchBounds } from "../../src/core/limits.ts";
 import { useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -33,164 +34,219 @@ const dialogs: { label: string; hint?: string; icon: IconName; dialog: Dialog }[
   { label: "Schedule maintenance", icon: "calendar", dialog: { kind: "plan-maintenance" } },
 ];
 
-/** Everything the palette can do at the moment. */
+const creatingPages = [
+  ["Create alert channel", "/alert-channels?new="],
+  ["Create status page", "/status-pages?new="],
+] as const;
+
+/** Everything that the palette offers for a text: pages, actions and records. */
 export function useCommands(
   text: string,
   onHelp: () => void,
   goTo: (href: string) => void,
 ): Command[] {
-  const { data: overview } = useQuery(overviewQuery);
-  const { data: channels = [] } = useAlertChannels();
-  const { data: pages = [] } = useStatusPages();
+  return [
+    ...useNewMonitorCommand(text),
+    ...usePageCommands(onHelp, goTo),
+    ...useMonitorCommands(text, goTo),
+    ...useIncidentCommands(text, goTo),
+    ...useOtherRecordCommands(text, goTo),
+  ];
+}
+
+const command = (
+  label: string,
+  icon: Command["icon"],
+  run: () => void,
+  extra: Partial<Command> = {},
+): Command => ({ key: label, label, icon, run, ...extra });
+
+/** The part of the text that the server searches for. */
+const searchText = (text: string) => text.trim().slice(0, searchBounds.text.value);
+
+/** Actions on single records appear after three letters: there are many of them. */
+const offersActions = (text: string) => text.length > 2;
+
+/** Creates a monitor from an address in the text. */
+function useNewMonitorCommand(text: string): Command[] {
+  const { mayWrite } = useSignedIn();
+  const target = targetOf(text);
+  if (!mayWrite || target === null) return [];
+  const create = () => addMonitor(target).then(() => notify(`Created ${target.name}`), notifyError);
+  return [
+    command(`Create monitor: ${text.trim()}`, "plus", () => void create(), { hint: target.type }),
+  ];
+}
+
+/** Pages, dialogs, settings, organizations, shortcuts and themes. */
+function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Command[] {
   const { setColorScheme } = useMantineColorScheme();
+  const items = useNavigationItems();
+  const { mayWrite, may, organization, organizations } = useSignedIn();
+  const switchTo = useOrganizationSwitch();
+  const commands = items.map(({ to, label, icon, keys }) =>
+    command(label, icon, () => goTo(to), { key: to, hint: keys.toUpperCase(), common: true }),
+  );
+  if (mayWrite)
+    commands.push(
+      ...dialogs.map(({ label, icon, dialog, hint }) =>
+        command(label, icon, () => openDialog(dialog), { common: true, ...(hint && { hint }) }),
+      ),
+      ...creatingPages.map(([label, path]) =>
+        command(label, "plus", () => goTo(path), { common: true }),
+      ),
+    );
+  for (const { path, icon, act } of sections)
+    if (act !== undefined && may(act.role))
+      commands.push(command(act.label, icon, () => goTo(`/settings/${path}?new=true`)));
+  for (const { path, label, icon, role } of sections)
+    if (may(role))
+      commands.push(command(`Settings: ${label}`, icon, () => goTo(`/settings/${path}`)));
+  commands.push(
+    command("Wall view", "screen", () => goTo("/wall"), { hint: "For a TV", common: true }),
+  );
+  for (const { id, name } of organizations)
+    if (id !== organization.id)
+      commands.push(
+        command(`Switch to ${name}`, "folder", () => void switchTo(id).catch(notifyError), {
+          key: id,
+          hint: "Organization",
+        }),
+      );
+  return [
+    ...commands,
+    command("Shortcuts", "keyboard", onHelp, { hint: "?", common: true }),
+    ...themes.map(({ value, label, icon }) =>
+      command(`Theme: ${label}`, icon, () => setColorScheme(value), { key: `theme ${value}` }),
+    ),
+  ];
+}
+
+/** The monitors of the overview. If it has only the first ones, the server searches for others. */
+function useKnownMonitors(text: string) {
+  const { data: overview } = useQuery(overviewQuery);
+  const q = searchText(text);
+  const { data: found } = useQuery({
+    ...pageQuery([...listKey("monitor"), "found", q], (options) =>
+      v1.monitors.get({ query: { per_page: 20, q }, ...options }),
+    ),
+    enabled: q.length > 1 && overview !== undefined && isPartly(overview),
+  });
+  const known = overview === undefined ? [] : knownIn(overview);
+  const knownIds = new Set(known.map(({ id }) => id));
+  const others = (found?.data ?? []).filter(({ id }) => !knownIds.has(id));
+  return { overview, monitors: [...known, ...others.map((one) => ({ ...one, target: null }))] };
+}
+
+/** Monitors, groups and tags. */
+function useMonitorCommands(text: string, goTo: (href: string) => void): Command[] {
+  const { mayWrite } = useSignedIn();
+  const { overview, monitors } = useKnownMonitors(text);
+  const commands: Command[] = [];
+  for (const monitor of monitors) {
+    const { id, name, status, paused } = monitor;
+    const icon = <StateIcon state={status} />;
+    const keywords = [monitor.target ?? "", ...monitor.tags].join(" ");
+    const open = () => goTo(`/monitors/${id}`);
+    commands.push(command(name, icon, open, { key: id, hint: "Monitor", keywords }));
+    if (mayWrite && offersActions(text))
+      commands.push(
+        command(
+          `${paused ? "Resume" : "Pause"} ${name}`,
+          paused ? "play" : "pause",
+          () => void pauseMonitor(monitor),
+          { key: `pause ${id}` },
+        ),
+      );
+  }
+  for (const { id, name, tags } of overview?.groups ?? [])
+    commands.push(
+      command(name, "folder", () => goTo(`/monitors?q=${encodeURIComponent(name)}`), {
+        key: id,
+        hint: "Group",
+        keywords: tags.join(" "),
+      }),
+    );
+  const tagged = [...(overview?.monitors ?? []), ...(overview?.groups ?? [])];
+  for (const tag of new Set(tagged.flatMap(({ tags }) => tags)))
+    commands.push(
+      command(`Tag: ${tag}`, "tag", () => goTo(`/monitors?tag=${encodeURIComponent(tag)}`), {
+        key: `tag ${tag}`,
+        hint: "Tag",
+      }),
+    );
+  return commands;
+}
+
+/** Maintenance windows, and incidents: open ones, and resolved ones that the server finds. */
+function useIncidentCommands(text: string, goTo: (href: string) => void): Command[] {
+  const { mayWrite } = useSignedIn();
+  const zone = useZone();
+  const q = searchText(text);
   const { data: open } = useQuery(
     pageQuery([...listKey("incident"), "open"], (options) =>
       v1.incidents.get({ query: { open: "true", per_page: 20 }, ...options }),
     ),
   );
-  // All of them would be many: what was typed is looked for on the server.
-  const q = text.trim().slice(0, searchBounds.text.value);
   const { data: past } = useQuery({
     ...pageQuery([...listKey("incident"), "over", "found", q], (options) =>
       v1.incidents.get({ query: { open: "false", per_page: 10, q }, ...options }),
     ),
     enabled: q.length > 2,
   });
-  const { data: found } = useQuery({
-    ...pageQuery([...listKey("monitor"), "found", q], (options) =>
-      v1.monitors.get({
-        query: { per_page: 20, q },
-        ...options,
+  const { data: windows = [] } = useWindows(undefined, q.length > 1);
+  const visit = (id: string) => () => goTo(`/incidents/${id}`);
+  return [
+    ...windows.map(({ id, title }) =>
+      command(title, "calendar", () => goTo(`/maintenance/${id}`), {
+        key: id,
+        hint: "Maintenance",
       }),
     ),
-    enabled: q.length > 1 && overview !== undefined && isPartly(overview),
-  });
-  const { data: windows = [] } = useWindows(undefined, q.length > 1);
-  const zone = useZone();
-  const items = useNavigationItems();
-  const { mayWrite, may, organization, organizations } = useSignedIn();
-  const switchTo = useOrganizationSwitch();
-  const commands: Command[] = [];
-  const add = (
-    label: string,
-    icon: Command["icon"],
-    run: () => void,
-    extra: Partial<Command> = {},
-  ) =>
-    commands.push({
-      key: label,
-      label,
-      icon,
-      run,
-      ...extra,
-    });
-  // What is done to a record is found only by those who began to type it.
-  const acts = mayWrite && text.length > 2;
-
-  const target = targetOf(text);
-  if (mayWrite && target !== null)
-    add(
-      `Create monitor: ${text.trim()}`,
-      "plus",
-      () => void addMonitor(target).then(() => notify(`Created ${target.name}`), notifyError),
-      { hint: target.type },
-    );
-  for (const { to, label, icon, keys } of items)
-    add(label, icon, () => goTo(to), { key: to, hint: keys.toUpperCase(), common: true });
-  if (mayWrite) {
-    for (const { label, icon, dialog, hint } of dialogs)
-      add(label, icon, () => openDialog(dialog), { common: true, ...(hint && { hint }) });
-    for (const [label, path] of [
-      ["Create alert channel", "/alert-channels?new="],
-      ["Create status page", "/status-pages?new="],
-    ] as const)
-      add(label, "plus", () => goTo(path), { common: true });
-  }
-  for (const { path, icon, act } of sections)
-    if (act !== undefined && may(act.role))
-      add(act.label, icon, () => goTo(`/settings/${path}?new=true`));
-  for (const { path, label, icon, role } of sections)
-    if (may(role)) add(`Settings: ${label}`, icon, () => goTo(`/settings/${path}`));
-  add("Wall view", "screen", () => goTo("/wall"), { hint: "For a TV", common: true });
-  for (const { id, name } of organizations)
-    if (id !== organization.id)
-      add(`Switch to ${name}`, "folder", () => void switchTo(id).catch(notifyError), {
+    ...(past?.data ?? []).map(({ id, title, createdAt }) =>
+      command(title, "check", visit(id), {
         key: id,
-        hint: "Organization",
-      });
-  add("Shortcuts", "keyboard", onHelp, { hint: "?", common: true });
-  for (const { value, label, icon } of themes)
-    add(`Theme: ${label}`, icon, () => setColorScheme(value), { key: `theme ${value}` });
+        // Monitors that fail repeatedly have many incidents with the same title.
+        hint: `Resolved incident · ${momentIn(zone, Date.parse(createdAt), Date.now())}`,
+      }),
+    ),
+    ...(open?.data ?? []).flatMap((incident) => {
+      const { id, title } = incident;
+      const resolve = () => resolveIncident(incident);
+      return [
+        command(title, "warning", visit(id), { key: id, hint: "Incident" }),
+        ...(mayWrite
+          ? [command(`Resolve ${title}`, "check", resolve, { key: `resolve ${id}` })]
+          : []),
+      ];
+    }),
+  ];
+}
 
-  const known = overview === undefined ? [] : knownIn(overview);
-  const here = new Set(known.map(({ id }) => id));
-  const others = (found?.data ?? [])
-    .filter(({ id }) => !here.has(id))
-    .map(({ id, name, status, paused, tags }) => ({
-      id,
-      name,
-      status,
-      paused,
-      tags,
-      target: null,
-    }));
-  for (const monitor of [...known, ...others]) {
-    const { id, name, status, paused } = monitor;
-    const icon = <StateIcon state={status} />;
-    const keywords = [monitor.target ?? "", ...monitor.tags].join(" ");
-    add(name, icon, () => goTo(`/monitors/${id}`), { key: id, hint: "Monitor", keywords });
-    if (acts)
-      add(
-        `${paused ? "Resume" : "Pause"} ${name}`,
-        paused ? "play" : "pause",
-        () => void pauseMonitor(monitor),
-        { key: `pause ${id}` },
-      );
-  }
-  for (const { id, name, tags } of overview?.groups ?? [])
-    add(name, "folder", () => goTo(`/monitors?q=${encodeURIComponent(name)}`), {
-      key: id,
-      hint: "Group",
-      keywords: tags.join(" "),
-    });
-  const tags = [...(overview?.monitors ?? []), ...(overview?.groups ?? [])].flatMap(
-    (one) => one.tags,
-  );
-  for (const tag of new Set(tags))
-    add(`Tag: ${tag}`, "tag", () => goTo(`/monitors?tag=${encodeURIComponent(tag)}`), {
-      key: `tag ${tag}`,
-      hint: "Tag",
-    });
-  for (const { id, title } of windows)
-    add(title, "calendar", () => goTo(`/maintenance/${id}`), { key: id, hint: "Maintenance" });
-  // Monitors that fail again and again have many of the same title.
-  for (const { id, title, createdAt } of past?.data ?? [])
-    add(title, "check", () => goTo(`/incidents/${id}`), {
-      key: id,
-      hint: `Resolved incident · ${momentIn(zone, Date.parse(createdAt), Date.now())}`,
-    });
-  for (const incident of open?.data ?? []) {
-    const { id, title } = incident;
-    add(title, "warning", () => goTo(`/incidents/${id}`), { key: id, hint: "Incident" });
-    if (mayWrite)
-      add(`Resolve ${title}`, "check", () => resolveIncident(incident), { key: `resolve ${id}` });
-  }
+/** Alert channels and status pages. */
+function useOtherRecordCommands(text: string, goTo: (href: string) => void): Command[] {
+  const { mayWrite } = useSignedIn();
+  const { data: channels = [] } = useAlertChannels();
+  const { data: pages = [] } = useStatusPages();
+  const commands: Command[] = [];
   for (const channel of channels) {
     const { id, name } = channel;
-    add(name, "bell", () => goTo(`/alert-channels/${id}`), { key: id, hint: "Alert channel" });
-    if (acts)
-      add(`Send test to ${name}`, "bell", () => void testFromList(channel), { key: `test ${id}` });
+    const open = () => goTo(`/alert-channels/${id}`);
+    commands.push(command(name, "bell", open, { key: id, hint: "Alert channel" }));
+    if (mayWrite && offersActions(text))
+      commands.push(
+        command(`Send test to ${name}`, "bell", () => void testFromList(channel), {
+          key: `test ${id}`,
+        }),
+      );
   }
   for (const page of pages) {
     const { id, title } = page;
-    add(title, "page", () => goTo(`/status-pages/${id}`), { key: id, hint: "Status page" });
-    if (text.length > 2)
-      add(
-        `Open ${title} in a new tab`,
-        "external",
-        () => void window.open(addressOf(page), "_blank", "noreferrer"),
-        { key: `open ${id}` },
-      );
+    const edit = () => goTo(`/status-pages/${id}`);
+    const open = () => void window.open(addressOf(page), "_blank", "noreferrer");
+    commands.push(command(title, "page", edit, { key: id, hint: "Status page" }));
+    if (offersActions(text))
+      commands.push(command(`Open ${title} in a new tab`, "external", open, { key: `open ${id}` }));
   }
   return commands;
 }

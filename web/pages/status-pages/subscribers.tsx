@@ -1,8 +1,9 @@
+/** The subscribers of a status page. */
 import { searchBounds } from "../../../src/core/limits.ts";
 import { csvRow } from "../../../src/core/text/words.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { dataOf, onceUnder } from "../../data/client.ts";
 import {
   type StatusPage,
@@ -12,7 +13,7 @@ import {
 } from "../../data/status-pages.ts";
 import { dot } from "../../components/display/format.ts";
 import { download } from "../../components/copy.tsx";
-import { FormDialog, useForm } from "../../components/forms/form.tsx";
+import { type Form, FormDialog, useForm } from "../../components/forms/form.tsx";
 import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
@@ -24,13 +25,17 @@ import { useDeleting, notifyError, notify, deleteWithUndo } from "../../componen
 type Filters = { q: string; type: Subscriber["type"] | ""; status: Subscriber["status"] | "" };
 const all: Filters = { q: "", type: "", status: "" };
 
-/** Who is notified of updates of this page. */
+const types: { value: Subscriber["type"]; label: string }[] = [
+  { value: "email", label: "E-mail" },
+  { value: "webhook", label: "Webhook" },
+];
+
+/** The subscribers of a status page, with filters, export and a dialog that adds one. */
 export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: boolean }) {
   const [filters, setFilters] = useState(all);
   const [number, setNumber] = useState(1);
   const [adding, setAdding] = useState(false);
   const [q] = useDebouncedValue(filters.q.trim(), 200);
-  const deleting = useDeleting();
   const { data, error } = useSubscribers(page.id, {
     page: number,
     per_page: 50,
@@ -43,16 +48,15 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
     setNumber(1);
   };
   const isFiltered = q !== "" || filters.type !== "" || filters.status !== "";
-  const shown = data?.data.filter(({ id }) => !deleting.has(id));
   const add = mayWrite && (
     <Button variant="filled" onClick={() => setAdding(true)}>
       Add subscriber
     </Button>
   );
-  const empty = data !== undefined && data.meta.total === 0 && !isFiltered;
+  const isEmpty = data !== undefined && data.meta.total === 0 && !isFiltered;
   return (
     <>
-      {empty ? (
+      {isEmpty ? (
         <EmptyState
           icon={<Icon name="person" size={28} />}
           title="No subscribers yet"
@@ -62,83 +66,120 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
           by feed. You can also add e-mail addresses and webhooks here.
         </EmptyState>
       ) : (
-        <div className="flex flex-wrap gap-10 items-center mb-12">
-          <label className="filter-search">
-            <Icon name="search" size={14} />
-            <input
-              type="search"
-              aria-label="Search addresses"
-              placeholder="Search"
-              value={filters.q}
-              maxLength={searchBounds.text.value}
-              onChange={({ currentTarget }) => change({ q: currentTarget.value })}
-            />
-          </label>
-          <SegmentedControl
-            size="xs"
-            aria-label="Type"
-            value={filters.type}
-            onChange={(type) => change({ type })}
-            data={[
-              { value: "", label: "All" },
-              { value: "email", label: "E-mail" },
-              { value: "webhook", label: "Webhook" },
-            ]}
-          />
-          <SegmentedControl
-            size="xs"
-            aria-label="Status"
-            value={filters.status}
-            onChange={(status) => change({ status })}
-            data={[
-              { value: "", label: "All" },
-              { value: "confirmed", label: "Confirmed" },
-              { value: "pending", label: "Unconfirmed" },
-            ]}
-          />
-          <span className="subscribers-do flex gap-8 ml-auto">
-            <Button onClick={() => void downloadSubscribers(page).catch(notifyError)}>
-              Export CSV
-            </Button>
-            {add}
-          </span>
-        </div>
+        <FilterRow filters={filters} onChange={change}>
+          <Button onClick={() => void downloadSubscribers(page).catch(notifyError)}>
+            Export CSV
+          </Button>
+          {add}
+        </FilterRow>
       )}
       {error !== null && data === undefined && <p className="down">{error.message}</p>}
-      {shown !== undefined && !empty && (
-        <Panel>
-          {shown.length === 0 && (
-            <p className="quiet panel-none">No subscriber matches these filters.</p>
-          )}
-          <ul className="lines subscribers" aria-label="Subscribers">
-            {shown.map((subscriber) => (
-              <SubscriberLine
-                key={subscriber.id}
-                pageId={page.id}
-                subscriber={subscriber}
-                mayWrite={mayWrite}
-              />
-            ))}
-          </ul>
-          {data !== undefined && <Pager meta={data.meta} onPage={setNumber} />}
-        </Panel>
+      {data !== undefined && !isEmpty && (
+        <SubscriberList page={page} subscribers={data.data} mayWrite={mayWrite}>
+          <Pager meta={data.meta} onPage={setNumber} />
+        </SubscriberList>
       )}
       {adding && <AddSubscriber page={page} onClose={() => setAdding(false)} />}
     </>
   );
 }
 
-/** A mailbox, which is asked first unless its owner agreed already, or a webhook. */
+function FilterRow({
+  filters,
+  onChange,
+  children,
+}: {
+  filters: Filters;
+  onChange: (filters: Partial<Filters>) => void;
+  children: ReactNode;
+}) {
+  return (
+    <div className="flex flex-wrap gap-10 items-center mb-12">
+      <label className="filter-search">
+        <Icon name="search" size={14} />
+        <input
+          type="search"
+          aria-label="Search addresses"
+          placeholder="Search"
+          value={filters.q}
+          maxLength={searchBounds.text.value}
+          onChange={({ currentTarget }) => onChange({ q: currentTarget.value })}
+        />
+      </label>
+      <SegmentedControl
+        size="xs"
+        aria-label="Type"
+        value={filters.type}
+        onChange={(type) => onChange({ type })}
+        data={[{ value: "", label: "All" }, ...types]}
+      />
+      <SegmentedControl
+        size="xs"
+        aria-label="Status"
+        value={filters.status}
+        onChange={(status) => onChange({ status })}
+        data={[
+          { value: "", label: "All" },
+          { value: "confirmed", label: "Confirmed" },
+          { value: "pending", label: "Unconfirmed" },
+        ]}
+      />
+      <span className="subscribers-do flex gap-8 ml-auto">{children}</span>
+    </div>
+  );
+}
+
+function SubscriberList({
+  page,
+  subscribers,
+  mayWrite,
+  children,
+}: {
+  page: StatusPage;
+  subscribers: readonly Subscriber[];
+  mayWrite: boolean;
+  children: ReactNode;
+}) {
+  const deleting = useDeleting();
+  const visible = subscribers.filter(({ id }) => !deleting.has(id));
+  return (
+    <Panel>
+      {visible.length === 0 && (
+        <p className="quiet panel-none">No subscriber matches these filters.</p>
+      )}
+      <ul className="lines subscribers" aria-label="Subscribers">
+        {visible.map((subscriber) => (
+          <SubscriberLine
+            key={subscriber.id}
+            pageId={page.id}
+            subscriber={subscriber}
+            mayWrite={mayWrite}
+          />
+        ))}
+      </ul>
+      {children}
+    </Panel>
+  );
+}
+
+type NewValues = {
+  type: Subscriber["type"];
+  email: string;
+  confirmed: boolean;
+  url: string;
+  secret: string | null | undefined;
+};
+
+const nothing: NewValues = { type: "email", email: "", confirmed: false, url: "", secret: null };
+
+const bodyOf = ({ type, email, confirmed, url, secret }: NewValues) =>
+  type === "email" ? { type, email, confirmed } : { type, url, ...(secret && { secret }) };
+
+/** Adds a webhook or a mailbox. The mailbox receives a confirmation link unless its owner has agreed. */
 function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => void }) {
   const route = pageRoutes(page.id).subscribers;
   const form = useForm(
-    {
-      type: "email" as Subscriber["type"],
-      email: "",
-      confirmed: false,
-      url: "",
-      secret: null as string | null | undefined,
-    },
+    nothing,
     async (values, _, once) => {
       const { status } = await dataOf(route.post(bodyOf(values), onceUnder(once)));
       notify(
@@ -151,9 +192,6 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
     undefined,
     { key: `subscriber ${page.id}`, secrets: ["secret"] },
   );
-  const { values, set, errorOf } = form;
-  const bodyOf = ({ type, email, confirmed, url, secret }: typeof values) =>
-    type === "email" ? { type, email, confirmed } : { type, url, ...(secret && { secret }) };
   return (
     <FormDialog
       title="Add subscriber"
@@ -161,57 +199,58 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
       onClose={onClose}
       form={form}
       submit="Add subscriber"
-      curl={() => ({ method: "POST", route, body: bodyOf(values) })}
+      curl={() => ({ method: "POST", route, body: bodyOf(form.values) })}
     >
       <SegmentedControl
         aria-label="Type"
         fullWidth
-        value={values.type}
-        onChange={(type) => set("type", type)}
-        data={[
-          { value: "email", label: "E-mail" },
-          { value: "webhook", label: "Webhook" },
-        ]}
+        value={form.values.type}
+        onChange={(type) => form.set("type", type)}
+        data={types}
       />
-      {values.type === "email" ? (
-        <>
-          <TextInput
-            key="email"
-            label="E-mail address"
-            data-autofocus
-            autoComplete="off"
-            placeholder="ann@team.example"
-            {...form.input("email")}
-          />
-          <Switch
-            label="The owner has already agreed"
-            description="Otherwise a confirmation link is sent first, and updates only after it has been used."
-            {...form.toggle("confirmed")}
-          />
-        </>
-      ) : (
-        <>
-          <TextInput
-            key="url"
-            label="URL"
-            autoComplete="off"
-            placeholder="https://bot.partner.example/status"
-            {...form.input("url")}
-          />
-          <SecretField
-            label="Secret"
-            hint="Signs each request, as described by Standard Webhooks."
-            error={errorOf("secret")}
-            value={values.secret}
-            onChange={(secret) => set("secret", secret)}
-            isSet={false}
-            mayBeNone
-          />
-        </>
-      )}
+      {form.values.type === "email" ? <MailboxFields form={form} /> : <WebhookFields form={form} />}
     </FormDialog>
   );
 }
+
+const MailboxFields = ({ form }: { form: Form<NewValues> }) => (
+  <>
+    <TextInput
+      key="email"
+      label="E-mail address"
+      data-autofocus
+      autoComplete="off"
+      placeholder="ann@team.example"
+      {...form.input("email")}
+    />
+    <Switch
+      label="The owner has already agreed"
+      description="Otherwise a confirmation link is sent first, and updates only after it has been used."
+      {...form.toggle("confirmed")}
+    />
+  </>
+);
+
+const WebhookFields = ({ form }: { form: Form<NewValues> }) => (
+  <>
+    <TextInput
+      key="url"
+      label="URL"
+      autoComplete="off"
+      placeholder="https://bot.partner.example/status"
+      {...form.input("url")}
+    />
+    <SecretField
+      label="Secret"
+      hint="Signs each request, as described by Standard Webhooks."
+      error={form.errorOf("secret")}
+      value={form.values.secret}
+      onChange={(secret) => form.set("secret", secret)}
+      isSet={false}
+      mayBeNone
+    />
+  </>
+);
 
 type Props = { pageId: string; subscriber: Subscriber; mayWrite: boolean };
 

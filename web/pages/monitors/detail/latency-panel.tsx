@@ -1,3 +1,4 @@
+/** The latency of a monitor as a chart or a table. */
 import { Button } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
@@ -19,67 +20,33 @@ const usualLines: LineName[] = ["p50", "p95"];
 
 type Props = { id: string; interval: number; from: number; span: SpanName; zoom: Span | null };
 
-/** The latency over the page's span, or the part of it that the address names. */
+/** The latency during the page's time range, or during the part of it in the address. */
 export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
-  const navigate = useNavigate();
   const [shown, setShown] = useLocalStorage({
     key: "signalbox.chart-lines",
     defaultValue: usualLines,
     getInitialValueInEffect: false,
   });
   const [isTable, setTable] = useState(false);
-  const now = useNow();
-  // To the end of the current step: asked anew only when another one begins, or something is checked.
-  const open = { from, to: Math.max(now, from + 60_000) };
-  const step = stepFor(zoom ?? open, interval);
-  const stepMs = step * 1_000;
-  const begin = zoom?.from ?? Math.floor(from / stepMs) * stepMs;
-  const end = zoom?.to ?? Math.ceil(open.to / stepMs) * stepMs;
-  const part = useMemo(() => ({ from: begin, to: end }), [begin, end]);
-  const earlier = { from: 2 * part.from - part.to, to: part.from };
-  const { data } = useTimeline(id, part, step);
-  const { data: previous } = useTimeline(id, earlier, step, shown.includes("previous"));
-  const columns = useMemo(
-    () => (data === undefined ? undefined : columnsOf(data, previous)),
-    [data, previous],
-  );
-  const show = (next: Span | null) =>
-    void navigate({
-      to: "/monitors/$id",
-      params: { id },
-      search: { span, ...(next && { from: Math.round(next.from), to: Math.round(next.to) }) },
-      replace: true,
-      resetScroll: false,
-    });
+  const showRange = useRangeNavigation(id, span);
+  const { range, stepMs, timeline, columns } = useLatency({ id, interval, from, zoom, shown });
   const labels: Record<LineName, string> = {
     p50: "p50",
     p95: "p95",
     p99: "p99",
     previous: zoom === null ? `${spanLabels[span]} before` : "Before",
   };
-  const toggle = (name: LineName) =>
-    setShown(shown.includes(name) ? shown.filter((one) => one !== name) : [...shown, name]);
   return (
     <Panel
       title="Latency"
       actions={
         <div className="chart-lines">
           {zoom !== null && (
-            <Button size="compact-xs" onClick={() => show(null)}>
+            <Button size="compact-xs" onClick={() => showRange(null)}>
               Reset zoom
             </Button>
           )}
-          {(Object.keys(labels) as LineName[]).map((name) => (
-            <button
-              key={name}
-              type="button"
-              className={`chart-line line-${name}`}
-              aria-pressed={shown.includes(name)}
-              onClick={() => toggle(name)}
-            >
-              {labels[name]}
-            </button>
-          ))}
+          <LineToggles labels={labels} shown={shown} onChange={setShown} />
           <button
             type="button"
             className="chart-line"
@@ -91,51 +58,113 @@ export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
         </div>
       }
     >
-      {data === undefined || columns === undefined ? (
+      {timeline === undefined || columns === undefined ? (
         <div className="chart-room" />
+      ) : timeline.points.length === 0 ? (
+        <p className="chart-none">No data in this time range.</p>
+      ) : isTable ? (
+        <PointTable timeline={timeline} />
       ) : (
-        <>
-          {data.points.length === 0 ? (
-            <p className="chart-none">No data in this time range.</p>
-          ) : isTable ? (
-            <PointTable timeline={data} />
-          ) : (
-            <div className="chart-room">
-              <Suspense fallback={<div className="chart-coming" />}>
-                <LatencyChart span={part} columns={columns} shown={shown} onZoom={show}>
-                  {(index) => (
-                    <Tip
-                      columns={columns}
-                      index={index}
-                      stepMs={stepMs}
-                      shown={shown}
-                      labels={labels}
-                    />
-                  )}
-                </LatencyChart>
-              </Suspense>
-              <p className="chart-keys" aria-hidden="true">
-                {(["down", "degraded", "maintenance"] as const).map((state) => (
-                  <span key={state}>
-                    <i className={`key-${state}`} /> {stateLabels[state]}
-                  </span>
-                ))}
-                <span className="on-touch">Touch to read, pinch to zoom</span>
-                <span className="on-keys">
-                  Drag to zoom <kbd>←</kbd>
-                  <kbd>→</kbd> move <kbd>+</kbd>
-                  <kbd>−</kbd> zoom <kbd>Esc</kbd> reset
-                </span>
-              </p>
-            </div>
-          )}
-        </>
+        <div className="chart-room">
+          <Suspense fallback={<div className="chart-coming" />}>
+            <LatencyChart span={range} columns={columns} shown={shown} onZoom={showRange}>
+              {(index) => (
+                <Tip
+                  columns={columns}
+                  index={index}
+                  stepMs={stepMs}
+                  shown={shown}
+                  labels={labels}
+                />
+              )}
+            </LatencyChart>
+          </Suspense>
+          <ChartKeys />
+        </div>
       )}
     </Panel>
   );
 }
 
-/** What a slot was, in a sentence: `Down 5 min: Status 502, expected 200–299.` */
+/** The timeline of the visible range, and of the range before it if the chart compares them. */
+function useLatency({
+  id,
+  interval,
+  from,
+  zoom,
+  shown,
+}: Omit<Props, "span"> & { shown: readonly LineName[] }) {
+  const now = useNow();
+  // Ends with the current step, so that a new request is sent only for a new step or check.
+  const open = { from, to: Math.max(now, from + 60_000) };
+  const step = stepFor(zoom ?? open, interval);
+  const stepMs = step * 1_000;
+  const begin = zoom?.from ?? Math.floor(from / stepMs) * stepMs;
+  const end = zoom?.to ?? Math.ceil(open.to / stepMs) * stepMs;
+  const range = useMemo(() => ({ from: begin, to: end }), [begin, end]);
+  const earlier = { from: 2 * begin - end, to: begin };
+  const { data: timeline } = useTimeline(id, range, step);
+  const { data: previous } = useTimeline(id, earlier, step, shown.includes("previous"));
+  const columns = useMemo(
+    () => (timeline === undefined ? undefined : columnsOf(timeline, previous)),
+    [timeline, previous],
+  );
+  return { range, stepMs, timeline, columns };
+}
+
+/** Writes the zoomed range into the address. Null removes it. */
+function useRangeNavigation(id: string, span: SpanName) {
+  const navigate = useNavigate();
+  return (range: Span | null) =>
+    void navigate({
+      to: "/monitors/$id",
+      params: { id },
+      search: { span, ...(range && { from: Math.round(range.from), to: Math.round(range.to) }) },
+      replace: true,
+      resetScroll: false,
+    });
+}
+
+const LineToggles = ({
+  labels,
+  shown,
+  onChange,
+}: {
+  labels: Record<LineName, string>;
+  shown: readonly LineName[];
+  onChange: (shown: LineName[]) => void;
+}) =>
+  (Object.keys(labels) as LineName[]).map((name) => (
+    <button
+      key={name}
+      type="button"
+      className={`chart-line line-${name}`}
+      aria-pressed={shown.includes(name)}
+      onClick={() =>
+        onChange(shown.includes(name) ? shown.filter((one) => one !== name) : [...shown, name])
+      }
+    >
+      {labels[name]}
+    </button>
+  ));
+
+const ChartKeys = () => (
+  <p className="chart-keys" aria-hidden="true">
+    {(["down", "degraded", "maintenance"] as const).map((state) => (
+      <span key={state}>
+        <i className={`key-${state}`} /> {stateLabels[state]}
+      </span>
+    ))}
+    <span className="on-touch">Touch to read, pinch to zoom</span>
+    <span className="on-keys">
+      Drag to zoom <kbd>←</kbd>
+      <kbd>→</kbd> move <kbd>+</kbd>
+      <kbd>−</kbd> zoom <kbd>Esc</kbd> reset
+    </span>
+  </p>
+);
+
+/** The trouble of a slot in words: `Down 5 min: Status 502, expected 200–299.` */
 function troubleInWords(point: TimelinePoint): string {
   const state = troubleOf(point);
   if (state === null) return "";

@@ -1,3 +1,4 @@
+/** The audit log: filters, downloads, and entries by day. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
@@ -27,7 +28,7 @@ const downloads = [
   { words: "JSON Lines", path: dashboard["audit-log"]["export.jsonl"]["~path"] },
 ];
 
-/** What the log is narrowed to, as it stands in the address; days in the zone of the page. */
+/** Filters in the address. Days are in the organization's time zone. */
 type Filters = { q?: string; noun?: string; actor?: string; from?: string; to?: string };
 type Search = Filters & { page?: number };
 
@@ -46,7 +47,7 @@ function searchOf({ q, noun, actor, from, to, page }: Record<string, unknown>): 
   };
 }
 
-/** The days as the times that they begin and end at. */
+/** Query of the API: each day becomes the instant of its start or end. */
 function queryOf({ from, to, ...filters }: Filters, zone: string): Record<string, string> {
   const dayMs = 86_400_000;
   const begin = (date: string, days: number) =>
@@ -62,13 +63,8 @@ export default function AuditLog() {
   const { page = 1, ...filters } = searchOf(useSearch({ strict: false }));
   const { organization } = useSignedIn();
   const zone = useZone();
-  const box = useRef<HTMLInputElement>(null);
   const navigate = useNavigate();
   const show = (search: Search) => void navigate({ to: ".", search: search as never });
-  const put = (name: keyof Filters, value: string | undefined) => {
-    const { [name]: _, ...rest } = filters;
-    show(value ? { ...rest, [name]: value } : rest);
-  };
   const narrowed = queryOf(filters, zone);
   const query = useQuery({
     ...pageQuery(["audit-log", page, narrowed], (options) =>
@@ -79,61 +75,10 @@ export default function AuditLog() {
     ),
     placeholderData: (before) => before,
   });
-  const exported = new URLSearchParams({ organization: organization.id, ...narrowed });
-  const dayField = (name: "from" | "to", label: string) => (
-    <label className={`chip audit-day-field ${filters[name] === undefined ? "" : "chip-on"}`}>
-      {label}
-      <input
-        type="date"
-        value={filters[name] ?? ""}
-        onChange={({ currentTarget }) => put(name, currentTarget.value)}
-      />
-    </label>
-  );
   return (
     <>
-      <div className="audit-head panel-words">
-        <p className="quiet">
-          Who changed what, and when. Values are not logged, because they may be secret.
-        </p>
-        <div className="flex gap-8">
-          {downloads.map(({ words, path }) => (
-            <Button
-              key={words}
-              component="a"
-              href={`${path}?${exported}`}
-              download
-              size="xs"
-              leftSection={<Icon name="download" size={14} />}
-              aria-label={`Download as ${words}`}
-            >
-              {words}
-            </Button>
-          ))}
-        </div>
-      </div>
-      <div className="filters">
-        <SearchField
-          label="Search the audit log"
-          value={filters.q ?? ""}
-          onChange={(q) => put("q", q)}
-          box={box}
-        />
-        <Choice
-          label="What"
-          value={filters.noun}
-          options={Object.entries(nounLabels)}
-          onChange={(noun) => put("noun", noun)}
-        />
-        <Choice
-          label="Who"
-          value={filters.actor}
-          options={Object.entries(actorLabels)}
-          onChange={(actor) => put("actor", actor)}
-        />
-        {dayField("from", "From")}
-        {dayField("to", "To")}
-      </div>
+      <Head exported={new URLSearchParams({ organization: organization.id, ...narrowed })} />
+      <FilterRow filters={filters} onChange={show} />
       <Loaded query={query} what="The audit log">
         {({ data, meta }) => (
           <>
@@ -159,7 +104,87 @@ export default function AuditLog() {
   );
 }
 
-/** The entries under their days, in the organization's time zone. */
+const Head = ({ exported }: { exported: URLSearchParams }) => (
+  <div className="audit-head panel-words">
+    <p className="quiet">
+      Who changed what, and when. Values are not logged, because they may be secret.
+    </p>
+    <div className="flex gap-8">
+      {downloads.map(({ words, path }) => (
+        <Button
+          key={words}
+          component="a"
+          href={`${path}?${exported}`}
+          download
+          size="xs"
+          leftSection={<Icon name="download" size={14} />}
+          aria-label={`Download as ${words}`}
+        >
+          {words}
+        </Button>
+      ))}
+    </div>
+  </div>
+);
+
+function FilterRow({
+  filters,
+  onChange,
+}: {
+  filters: Filters;
+  onChange: (filters: Filters) => void;
+}) {
+  const box = useRef<HTMLInputElement>(null);
+  const set = (name: keyof Filters, value: string | undefined) => {
+    const { [name]: _, ...others } = filters;
+    onChange(value ? { ...others, [name]: value } : others);
+  };
+  return (
+    <div className="filters">
+      <SearchField
+        label="Search the audit log"
+        value={filters.q ?? ""}
+        onChange={(q) => set("q", q)}
+        box={box}
+      />
+      <Choice
+        label="What"
+        value={filters.noun}
+        options={Object.entries(nounLabels)}
+        onChange={(noun) => set("noun", noun)}
+      />
+      <Choice
+        label="Who"
+        value={filters.actor}
+        options={Object.entries(actorLabels)}
+        onChange={(actor) => set("actor", actor)}
+      />
+      <DayField label="From" value={filters.from} onChange={(day) => set("from", day)} />
+      <DayField label="To" value={filters.to} onChange={(day) => set("to", day)} />
+    </div>
+  );
+}
+
+const DayField = ({
+  label,
+  value,
+  onChange,
+}: {
+  label: string;
+  value: string | undefined;
+  onChange: (day: string) => void;
+}) => (
+  <label className={`chip audit-day-field ${value === undefined ? "" : "chip-on"}`}>
+    {label}
+    <input
+      type="date"
+      value={value ?? ""}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  </label>
+);
+
+/** Entries by day in the organization's time zone. */
 function Days({ entries }: { entries: readonly AuditEntry[] }) {
   const zone = useZone();
   const day = formatIn(zone, {
