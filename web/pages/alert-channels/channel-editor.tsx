@@ -1,3 +1,4 @@
+/** The form of an alert channel. */
 import { Switch, TextInput, Textarea } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -19,7 +20,7 @@ import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { closeDialog } from "../../components/open-dialog.ts";
-import { FormFrame, useForm, useInSight } from "../../components/forms/form.tsx";
+import { type Form, FormFrame, useForm, useInSight } from "../../components/forms/form.tsx";
 import { kindOf } from "../../components/forms/field-kinds.ts";
 import { SchemaField } from "../../components/forms/schema-field.tsx";
 import { fieldsWith, storedSecrets } from "../../components/forms/stored-secrets.ts";
@@ -34,9 +35,9 @@ type Body = z.input<typeof NewAlertChannel>;
 
 type Props = {
   type: ChannelType;
-  /** The one that is changed; absent for a new one. */
+  /** Absent for a new channel. */
   channel?: AlertChannel;
-  /** The verb on the button. */
+  /** Label of the button. */
   submit: string;
   onSaved: (channel: AlertChannel) => void;
   onCancel: () => void;
@@ -68,42 +69,38 @@ const switches = [
 
 const names = Object.keys(channelFields);
 
-/** The fields of a channel of this type, as its schema describes them. */
-export function ChannelEditor({ type, channel, submit, onSaved, onCancel, onTheirs }: Props) {
-  const { name: typeName, help, labels } = channelKinds[type];
-  const fields = useMemo(() => fieldsOf(type), [type]);
-  const lacksMailServer = useLacksMailServer(type);
-  const takesTemplate = "template" in channelKinds[type].fields;
+/** The request body of a new channel. The server validates its values. */
+const newBody = (type: ChannelType, values: Values) => ({ type, ...withoutEmpty(values) }) as Body;
+
+const withoutEmpty = (values: Values): Values =>
+  Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined && value !== ""),
+  );
+
+/** The form, and whether a new channel is attached to all monitors when it is saved. */
+function useChannelForm({ type, channel, onSaved, onTheirs }: Props) {
   const { person } = useSignedIn();
   const { data: overview } = useOverview();
   const monitorIds = overview?.monitors.map(({ id }) => id) ?? [];
-  // The first channel is told of everything, unless somebody chooses otherwise.
+  // By default, the first channel receives all alerts.
   const isFirst = useAlertChannels().data?.length === 0;
   const [attachesToAll, setAttachesToAll] = useState(isFirst);
   const start: Values = channel
     ? pick(channel, [...names, ...Object.keys(channelKinds[type].fields)])
     : {
-        name: typeName,
+        name: channelKinds[type].name,
         enabled: true,
         default: isFirst,
         incidents: true,
         ...(type === "email" && { to: [person.email] }),
       };
-  // The form is made of the schema's fields, and the server judges what stands in them.
-  const bodyOf = (values: Values) =>
-    ({
-      ...(!channel && { type }),
-      ...Object.fromEntries(
-        Object.entries(values).filter(([, value]) => value !== undefined && value !== ""),
-      ),
-    }) as Body;
   const form = useForm(
     start,
     async (values, force, once) => {
       const saved = await dataOf(
         channel
           ? channelRoutes(channel.id).patch(values, ifMatch(force ? undefined : channel, once))
-          : v1["alert-channels"].post(bodyOf(values), onceUnder(once)),
+          : v1["alert-channels"].post(newBody(type, values), onceUnder(once)),
       );
       queryClient.setQueryData(recordKey("alert-channel", saved.id), saved);
       if (!channel && attachesToAll && monitorIds.length > 0)
@@ -116,89 +113,55 @@ export function ChannelEditor({ type, channel, submit, onSaved, onCancel, onThei
       secrets: fieldsWith(channelKinds[type].secrets),
     },
   );
-  const trying = useMutation({
+  return { form, monitorIds, attachesToAll, setAttachesToAll };
+}
+
+/** Sends a test through the channel as it is in the form. */
+const useTest = ({ type, channel }: Props, form: Form<Values>) =>
+  useMutation({
     mutationFn: (values: Values) =>
       dataOf(
         channel
           ? dashboard["alert-channels"]({ id: channel.id }).try.post(values)
-          : dashboard["alert-channels"].try.post(bodyOf(values)),
+          : dashboard["alert-channels"].try.post(newBody(type, values)),
       ),
     onMutate: form.clearErrors,
     onError: form.fail,
   });
-  const outcome = useInSight<HTMLDivElement>(trying.data);
-  const { values, set, errorOf } = form;
-  const secrets = storedSecrets(channelKinds, type, channel ?? null, values, errorOf);
+
+/** The form of an alert channel, with the fields of its type. */
+export function ChannelEditor(props: Props) {
+  const { type, channel, submit, onCancel } = props;
+  const { form, monitorIds, attachesToAll, setAttachesToAll } = useChannelForm(props);
+  const test = useTest(props, form);
+  const outcome = useInSight<HTMLDivElement>(test.data);
+  const { values } = form;
   return (
     <FormFrame
       form={form}
       submit={submit}
       onCancel={onCancel}
       extra={
-        <BusyButton loading={trying.isPending} onClick={() => trying.mutate(form.values)}>
+        <BusyButton loading={test.isPending} onClick={() => test.mutate(values)}>
           Send test
         </BusyButton>
       }
-      curl={() => ({
-        ...(channel
-          ? { method: "PATCH", route: channelRoutes(channel.id) }
-          : { method: "POST", route: v1["alert-channels"] }),
-        body: bodyOf(values),
-      })}
+      curl={() =>
+        channel
+          ? { method: "PATCH", route: channelRoutes(channel.id), body: withoutEmpty(values) }
+          : { method: "POST", route: v1["alert-channels"], body: newBody(type, values) }
+      }
     >
-      <p className="channel-help">
-        <ChannelMark type={type} />
-        <span>
-          {help}{" "}
-          {lacksMailServer && (
-            <Link
-              className="link"
-              to="/settings/$section"
-              params={{ section: "mail-server" }}
-              onClick={closeDialog}
-            >
-              Set up the mail server
-            </Link>
-          )}
-        </span>
-      </p>
+      <Help type={type} />
       <TextInput
         label="Name"
         {...(channel && { "data-autofocus": true })}
+        {...form.input("name")}
         value={typeof values["name"] === "string" ? values["name"] : ""}
-        onChange={({ currentTarget }) => set("name", currentTarget.value)}
-        error={errorOf("name")}
       />
-      {fields.map(({ name, kind }, index) => (
-        <div key={name} {...(index === 0 && { "data-begins-here": true })}>
-          <SchemaField
-            name={name}
-            kind={kind}
-            labels={(labels as Record<string, FieldLabels>)[name]}
-            generate={type === "webhook" && name === "secret" ? newSigningSecret : undefined}
-            value={name in values ? values[name] : kind.secret ? undefined : kind.initial}
-            onChange={(value) => set(name, value)}
-            error={errorOf(name)}
-            secrets={secrets}
-          />
-        </div>
-      ))}
-      {takesTemplate && (
-        <TemplateField
-          value={(values["template"] as string | null | undefined) ?? null}
-          onChange={(template) => set("template", template)}
-          error={errorOf("template")}
-        />
-      )}
+      <TypeFields type={type} channel={channel} form={form} />
       {switches.map(({ name, label, hint }) => (
-        <Switch
-          key={name}
-          label={label}
-          description={hint}
-          checked={values[name] === true}
-          onChange={({ currentTarget }) => set(name, currentTarget.checked)}
-          error={errorOf(name)}
-        />
+        <Switch key={name} label={label} description={hint} {...form.toggle(name)} />
       ))}
       {!channel && monitorIds.length > 0 && (
         <Switch
@@ -209,13 +172,74 @@ export function ChannelEditor({ type, channel, submit, onSaved, onCancel, onThei
         />
       )}
       <div role="status" ref={outcome}>
-        {trying.data !== undefined && (
-          <OutcomeLine isGood={trying.data.delivered} onClose={trying.reset}>
-            {trying.data.message}
+        {test.data !== undefined && (
+          <OutcomeLine isGood={test.data.delivered} onClose={test.reset}>
+            {test.data.message}
           </OutcomeLine>
         )}
       </div>
     </FormFrame>
+  );
+}
+
+function Help({ type }: { type: ChannelType }) {
+  const lacksMailServer = useLacksMailServer(type);
+  return (
+    <p className="channel-help">
+      <ChannelMark type={type} />
+      <span>
+        {channelKinds[type].help}{" "}
+        {lacksMailServer && (
+          <Link
+            className="link"
+            to="/settings/$section"
+            params={{ section: "mail-server" }}
+            onClick={closeDialog}
+          >
+            Set up the mail server
+          </Link>
+        )}
+      </span>
+    </p>
+  );
+}
+
+function TypeFields({
+  type,
+  channel,
+  form: { values, set, errorOf },
+}: {
+  type: ChannelType;
+  channel: AlertChannel | undefined;
+  form: Form<Values>;
+}) {
+  const fields = useMemo(() => fieldsOf(type), [type]);
+  const labels = channelKinds[type].labels as Record<string, FieldLabels>;
+  const secrets = storedSecrets(channelKinds, type, channel ?? null, values, errorOf);
+  return (
+    <>
+      {fields.map(({ name, kind }, index) => (
+        <div key={name} {...(index === 0 && { "data-begins-here": true })}>
+          <SchemaField
+            name={name}
+            kind={kind}
+            labels={labels[name]}
+            generate={type === "webhook" && name === "secret" ? newSigningSecret : undefined}
+            value={name in values ? values[name] : kind.secret ? undefined : kind.initial}
+            onChange={(value) => set(name, value)}
+            error={errorOf(name)}
+            secrets={secrets}
+          />
+        </div>
+      ))}
+      {"template" in channelKinds[type].fields && (
+        <TemplateField
+          value={(values["template"] as string | null | undefined) ?? null}
+          onChange={(template) => set("template", template)}
+          error={errorOf("template")}
+        />
+      )}
+    </>
   );
 }
 
@@ -234,7 +258,7 @@ type TemplateProps = {
   error: string | undefined;
 };
 
-/** The text of alerts in one's own words; placeholders are put in where the cursor stands. */
+/** The person's own alert text. Placeholders are inserted at the cursor. */
 function TemplateField({ value, onChange, error }: TemplateProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const text = value ?? "";

@@ -1,3 +1,4 @@
+/** The dialog that creates or edits a monitor. */
 import { MultiSelect, Select } from "@mantine/core";
 import { useQuery, useMutation } from "@tanstack/react-query";
 import { Fragment, useMemo } from "react";
@@ -18,13 +19,23 @@ import { overviewQuery } from "../../../data/overview.ts";
 import { BusyButton } from "../../../components/forms/busy-button.tsx";
 import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
 import { EditorDialog } from "../../../components/forms/editor-dialog.tsx";
-import { FormFrame, useForm, useInSight, Fold } from "../../../components/forms/form.tsx";
+import {
+  type Form,
+  FormFrame,
+  useForm,
+  useInSight,
+  Fold,
+} from "../../../components/forms/form.tsx";
 import { summaryOf } from "../../../components/forms/field-summary.ts";
 import { kindOf } from "../../../components/forms/field-kinds.ts";
 import { reasonInWords } from "../../../components/display/format.ts";
 import { SchemaField } from "../../../components/forms/schema-field.tsx";
 import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
-import { fieldsWith, storedSecrets } from "../../../components/forms/stored-secrets.ts";
+import {
+  fieldsWith,
+  storedSecrets,
+  type StoredSecrets,
+} from "../../../components/forms/stored-secrets.ts";
 import { isShown, labelsOf } from "./labels.ts";
 import { commonSectionsOf, ownSections, scheduleOf, type Section } from "./sections.ts";
 import { DetailList } from "../details.tsx";
@@ -35,7 +46,7 @@ type What = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
 type Values = Record<string, unknown>;
 type Body = z.input<typeof NewMonitor>;
 
-/** Fields that hold a secret, of any type. */
+/** Secret fields of all types. */
 const secrets = Object.values(monitorKinds).flatMap(({ secrets }) => fieldsWith(secrets));
 
 const readMonitor = (id: string) => dataOf(v1.monitors({ id }).get());
@@ -64,7 +75,7 @@ export default function MonitorDialog({ what }: { what: What }) {
   );
 }
 
-/** The fields of a type by name, common ones included, as their schemas describe them. */
+/** The fields of a type by name, including the common ones, as their schemas describe them. */
 const fieldsOf = (type: MonitorType) =>
   Object.fromEntries(
     Object.entries({ ...monitorKinds[type].fields, ...monitorFields }).map(([name, field]) => [
@@ -73,31 +84,28 @@ const fieldsOf = (type: MonitorType) =>
     ]),
   );
 
-function Fields({
-  monitor,
-  isNew,
-  groupId,
-  onTheirs,
-}: {
+/** The request body of a form. The server validates its values. */
+function bodyFrom(values: Values): Body {
+  const type = values["type"] as MonitorType;
+  return { type, ...sent(fieldsOf(type), values) } as Body;
+}
+
+type Props = {
   monitor: Monitor | undefined;
   isNew: boolean;
   groupId: string | null;
   onTheirs: () => void;
-}) {
-  const { data: channels = [] } = useAlertChannels();
-  const { data: overview } = useQuery(overviewQuery);
+};
+
+/** A copy starts with the values of its original. */
+function useMonitorForm({ monitor, isNew, groupId, onTheirs }: Props) {
   const edited = isNew ? undefined : monitor;
   const start: Values = monitor ? { ...monitor } : { groupId, type: "http" };
   if (isNew && monitor) start["name"] = `Copy of ${monitor.name}`;
-  // The form is made of the schema's fields, and the server judges what stands in them.
-  const bodyOf = (values: Values) => {
-    const type = values["type"] as MonitorType;
-    return { type, ...sent(fieldsOf(type), values) } as Body;
-  };
-  const form = useForm(
+  return useForm(
     start,
     async (values, force, once) => {
-      const body = bodyOf(values);
+      const body = bodyFrom(values);
       if (edited === undefined) await dataOf(v1.monitors.post(body, onceUnder(once)));
       else
         await dataOf(
@@ -108,9 +116,11 @@ function Fields({
     onTheirs,
     { key: `monitor ${isNew ? `like ${monitor?.id ?? ""}` : (monitor?.id ?? "")}`, secrets },
   );
-  const type = form.values["type"] as MonitorType;
-  const fields = useMemo(() => fieldsOf(type), [type]);
-  const trying = useMutation({
+}
+
+/** Runs one check with the values of the form. Nothing is stored. */
+const useTestCheck = (edited: Monitor | undefined, form: Form<Values>) =>
+  useMutation({
     mutationFn: (body: Body): Promise<TestCheck> =>
       dataOf(
         edited === undefined
@@ -120,58 +130,20 @@ function Fields({
     onMutate: form.clearErrors,
     onError: form.fail,
   });
+
+function Fields(props: Props) {
+  const { monitor, isNew } = props;
+  const edited = isNew ? undefined : monitor;
+  const form = useMonitorForm(props);
+  const test = useTestCheck(edited, form);
   const { values, set, errorOf } = form;
-  const stored = storedSecrets(monitorKinds, type, edited ?? null, bodyOf(values), errorOf);
-  const valueOf = (name: string) => (name in values ? values[name] : fields[name]?.initial);
-  const field = (name: string) => {
-    const kind = fields[name];
-    if (kind === undefined || !isShown(name, values)) return null;
-    if (type === "http" && name === "steps")
-      return (
-        <StepsField
-          key={name}
-          kind={kind}
-          value={valueOf(name) as Values[]}
-          onChange={(steps) => set(name, steps)}
-          secrets={stored}
-        />
-      );
-    return (
-      <SchemaField
-        key={`${type} ${name}`}
-        name={name}
-        kind={kind}
-        labels={labelsOf(type, name)}
-        value={valueOf(name)}
-        isFirst={name === "name"}
-        onChange={(value) => set(name, value)}
-        error={errorOf(name)}
-        secrets={stored}
-        labelsFor={(path) => labelsOf(type, path)}
-        isShown={(path, line) => isShown(path, values, line)}
-      />
-    );
-  };
-  const summary = ({ fields: names, key = [], none = "Defaults" }: Section) =>
-    summaryOf(
-      names.flatMap((name) => {
-        const kind = fields[name];
-        const about = { name, labels: labelsOf(type, name), value: valueOf(name) };
-        return kind === undefined ? [] : [{ ...about, kind, isKey: key.includes(name) }];
-      }),
-    ) || none;
-  const section = (one: Section) => {
-    const { title, fields: names, folded = false } = one;
-    const all = <div className="form-section">{names.map(field)}</div>;
-    if (title === "") return <Fragment key={names.join()}>{all}</Fragment>;
-    const invalid = names.some((name) => errorOf(name));
-    return (
-      <Fold key={title} title={title} summary={summary(one)} open={!folded} invalid={invalid}>
-        {all}
-      </Fold>
-    );
-  };
+  const type = values["type"] as MonitorType;
+  const fields = useMemo(() => fieldsOf(type), [type]);
+  const body = bodyFrom(values);
+  const stored = storedSecrets(monitorKinds, type, edited ?? null, body, errorOf);
+  const editor: Editor = { form, type, fields, secrets: stored };
   const own = ownSections(type);
+  const isFolded = ({ folded }: Section) => folded === true;
   return (
     <FormFrame
       form={form}
@@ -179,7 +151,7 @@ function Fields({
       onCancel={closeDialog}
       extra={
         type !== "push" && (
-          <BusyButton loading={trying.isPending} onClick={() => trying.mutate(bodyOf(values))}>
+          <BusyButton loading={test.isPending} onClick={() => test.mutate(body)}>
             Test now
           </BusyButton>
         )
@@ -188,7 +160,7 @@ function Fields({
         ...(edited === undefined
           ? { method: "POST", route: v1.monitors }
           : { method: "PATCH", route: v1.monitors({ id: edited.id }) }),
-        body: bodyOf(values),
+        body,
       })}
     >
       {isNew && monitor && hasSecrets(monitor) && (
@@ -198,44 +170,132 @@ function Fields({
         </p>
       )}
       {isNew && <TypeField value={type} onChange={(next) => set("type", next)} />}
-      {field("name")}
-      {own.filter(({ folded }) => folded !== true).map(section)}
-      <div className="field-row">{scheduleOf(type).map(field)}</div>
+      <EditorField editor={editor} name="name" />
+      <Sections editor={editor} sections={own.filter((section) => !isFolded(section))} />
       <div className="field-row">
-        <Select
-          label="Group"
-          data={[
-            { value: "", label: "None" },
-            ...(overview?.groups ?? []).map(({ id, name }) => ({ value: id, label: name })),
-          ]}
-          value={(values["groupId"] as string | null) ?? ""}
-          onChange={(next) => set("groupId", next || null)}
-          allowDeselect={false}
-          error={errorOf("groupId")}
-        />
-        {channels.length > 0 && (
-          <MultiSelect
-            label="Alerts to"
-            data={channels.map(({ id, name }) => ({ value: id, label: name }))}
-            value={
-              (values["alertChannelIds"] as string[] | undefined) ??
-              channels.filter((channel) => channel.default).map(({ id }) => id)
-            }
-            onChange={(ids) => set("alertChannelIds", ids)}
-            error={errorOf("alertChannelIds")}
-          />
-        )}
+        {scheduleOf(type).map((name) => (
+          <EditorField key={name} editor={editor} name={name} />
+        ))}
       </div>
-      {[...own.filter(({ folded }) => folded === true), ...commonSectionsOf(type)].map(section)}
-      <TestCheckResult type={type} data={trying.data} />
+      <GroupAndChannels form={form} />
+      <Sections editor={editor} sections={[...own.filter(isFolded), ...commonSectionsOf(type)]} />
+      <TestCheckResult type={type} data={test.data} />
     </FormFrame>
+  );
+}
+
+type Editor = {
+  form: Form<Values>;
+  type: MonitorType;
+  fields: ReturnType<typeof fieldsOf>;
+  secrets: StoredSecrets;
+};
+
+const valueIn = ({ form: { values }, fields }: Editor, name: string) =>
+  name in values ? values[name] : fields[name]?.initial;
+
+function EditorField({ editor, name }: { editor: Editor; name: string }) {
+  const { form, type, fields, secrets: stored } = editor;
+  const { values, set, errorOf } = form;
+  const kind = fields[name];
+  if (kind === undefined || !isShown(name, values)) return null;
+  if (type === "http" && name === "steps")
+    return (
+      <StepsField
+        kind={kind}
+        value={valueIn(editor, name) as Values[]}
+        onChange={(steps) => set(name, steps)}
+        secrets={stored}
+      />
+    );
+  return (
+    <SchemaField
+      // A field of another type starts with its own state.
+      key={type}
+      name={name}
+      kind={kind}
+      labels={labelsOf(type, name)}
+      value={valueIn(editor, name)}
+      isFirst={name === "name"}
+      onChange={(value) => set(name, value)}
+      error={errorOf(name)}
+      secrets={stored}
+      labelsFor={(path) => labelsOf(type, path)}
+      isShown={(path, line) => isShown(path, values, line)}
+    />
+  );
+}
+
+const Sections = ({ editor, sections }: { editor: Editor; sections: readonly Section[] }) =>
+  sections.map((section) => {
+    const { title, fields: names, folded = false } = section;
+    const content = (
+      <div className="form-section">
+        {names.map((name) => (
+          <EditorField key={name} editor={editor} name={name} />
+        ))}
+      </div>
+    );
+    if (title === "") return <Fragment key={names.join()}>{content}</Fragment>;
+    return (
+      <Fold
+        key={title}
+        title={title}
+        summary={sectionSummary(editor, section)}
+        open={!folded}
+        invalid={names.some((name) => editor.form.errorOf(name))}
+      >
+        {content}
+      </Fold>
+    );
+  });
+
+function sectionSummary(editor: Editor, { fields, key = [], none = "Defaults" }: Section): string {
+  const changed = fields.flatMap((name) => {
+    const kind = editor.fields[name];
+    const labels = labelsOf(editor.type, name);
+    const isKey = key.includes(name);
+    return kind === undefined ? [] : [{ name, labels, value: valueIn(editor, name), kind, isKey }];
+  });
+  return summaryOf(changed) || none;
+}
+
+function GroupAndChannels({ form: { values, set, errorOf } }: { form: Form<Values> }) {
+  const { data: channels = [] } = useAlertChannels();
+  const { data: overview } = useQuery(overviewQuery);
+  return (
+    <div className="field-row">
+      <Select
+        label="Group"
+        data={[
+          { value: "", label: "None" },
+          ...(overview?.groups ?? []).map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        value={(values["groupId"] as string | null) ?? ""}
+        onChange={(next) => set("groupId", next || null)}
+        allowDeselect={false}
+        error={errorOf("groupId")}
+      />
+      {channels.length > 0 && (
+        <MultiSelect
+          label="Alerts to"
+          data={channels.map(({ id, name }) => ({ value: id, label: name }))}
+          value={
+            (values["alertChannelIds"] as string[] | undefined) ??
+            channels.filter((channel) => channel.default).map(({ id }) => id)
+          }
+          onChange={(ids) => set("alertChannelIds", ids)}
+          error={errorOf("alertChannelIds")}
+        />
+      )}
+    </div>
   );
 }
 
 const hasSecrets = ({ secretsSet, headers }: Monitor) =>
   secretsSet.length > 0 || Object.keys(headers ?? {}).length > 0;
 
-/** What was set of the fields that this type takes; a secret that was left empty keeps its value. */
+/** The values of this type's fields. An empty secret keeps its stored value. */
 function sent(fields: ReturnType<typeof fieldsOf>, values: Values): Values {
   return Object.fromEntries(
     Object.entries(values).filter(
@@ -245,7 +305,7 @@ function sent(fields: ReturnType<typeof fieldsOf>, values: Values): Values {
   );
 }
 
-/** What one check of what stands in the editor has found; nothing of it is stored. */
+/** The result of a test check. */
 function TestCheckResult({ type, data }: { type: MonitorType; data: TestCheck | undefined }) {
   const result = useInSight<HTMLDivElement>(data);
   return (
