@@ -1,3 +1,4 @@
+/** The head of a group in the list of monitors. */
 import { useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
 import { v1 } from "../../../data/client.ts";
@@ -11,6 +12,8 @@ import { endDrag, startDrag } from "./dragging.ts";
 import { folds } from "./list-state.ts";
 import type { Head } from "./rows.ts";
 
+type Group = NonNullable<Head["group"]>;
+
 type Props = {
   head: Head;
   active: boolean;
@@ -18,7 +21,7 @@ type Props = {
   mayMove: boolean;
 };
 
-/** A folder: its name folds it, the right says how it is. */
+/** The head of a group: its name folds the group, and a summary shows its state. */
 export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMove }: Props) {
   const { group, key, count, open, states } = head;
   return (
@@ -59,7 +62,7 @@ export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMo
         <span className="head-words ellipsis faint min-w-0">{group.description}</span>
       )}
       <Summary states={states} />
-      {group !== null && <GroupActions head={head} mayWrite={mayWrite} active={active} />}
+      {group !== null && <GroupActions group={group} mayWrite={mayWrite} active={active} />}
     </div>
   );
 });
@@ -90,87 +93,83 @@ function Summary({ states }: { states: Head["states"] }) {
   );
 }
 
-function GroupActions({
-  head,
+const actionsFor = ({ paused, muted }: Group) => [
+  paused
+    ? ({ verb: "resume", label: "Resume", icon: "play" } as const)
+    : ({ verb: "pause", label: "Pause", icon: "pause" } as const),
+  muted
+    ? ({ verb: "unmute", label: "Unmute", icon: "sound" } as const)
+    : ({ verb: "mute", label: "Mute", icon: "mute" } as const),
+];
+
+const GroupActions = ({
+  group,
   mayWrite,
   active,
 }: {
-  head: Head;
+  group: Group;
   mayWrite: boolean;
   active: boolean;
-}) {
-  const { group } = head;
+}) => (
+  <span className="head-actions">
+    {mayWrite &&
+      actionsFor(group).map(({ verb, label, icon }, index) => (
+        <button
+          // By index: the button keeps the focus when its action changes to the opposite.
+          key={index}
+          type="button"
+          className="dots not-phone"
+          title={`${label} the group`}
+          tabIndex={active ? 0 : -1}
+          aria-label={`${label} ${group.name}`}
+          onClick={() => void actOnGroup(group, verb)}
+        >
+          <Icon name={icon} size={15} />
+        </button>
+      ))}
+    <RowMenu label={`Actions for ${group.name}`} tabbed={active}>
+      {() => <GroupItems group={group} mayWrite={mayWrite} />}
+    </RowMenu>
+  </span>
+);
+
+function GroupItems({ group, mayWrite }: { group: Group; mayWrite: boolean }) {
+  const { id } = group;
   const navigate = useNavigate();
-  if (group === null) return null;
-  const acts = [
-    group.paused
-      ? ({ verb: "resume", label: "Resume", icon: "play" } as const)
-      : ({ verb: "pause", label: "Pause", icon: "pause" } as const),
-    group.muted
-      ? ({ verb: "unmute", label: "Unmute", icon: "sound" } as const)
-      : ({ verb: "mute", label: "Mute", icon: "mute" } as const),
-  ];
   return (
-    <span className="head-actions">
-      {mayWrite &&
-        acts.map(({ verb, label, icon }, index) => (
-          <button
-            // The same button does the opposite then, and keeps the focus.
-            key={index}
-            type="button"
-            className="dots not-phone"
-            title={`${label} the group`}
-            tabIndex={active ? 0 : -1}
-            aria-label={`${label} ${group.name}`}
-            onClick={() => void actOnGroup(group, verb)}
-          >
-            <Icon name={icon} size={15} />
-          </button>
-        ))}
-      <RowMenu label={`Actions for ${group.name}`} tabbed={active}>
-        {() => (
-          <>
-            {mayWrite && (
-              <>
-                <MenuItem
-                  icon="plus"
-                  onClick={() => openDialog({ kind: "create-monitor", groupId: group.id })}
-                >
-                  Create monitor in group
-                </MenuItem>
-                <MenuItem
-                  icon="edit"
-                  onClick={() => openDialog({ kind: "edit-group", id: group.id })}
-                >
-                  Edit group
-                </MenuItem>
-                {acts.map(({ verb, label, icon }, index) => (
-                  <MenuItem
-                    key={index}
-                    className="only-phone"
-                    icon={icon}
-                    onClick={() => void actOnGroup(group, verb)}
-                  >
-                    {label}
-                  </MenuItem>
-                ))}
-              </>
-            )}
+    <>
+      {mayWrite && (
+        <>
+          <MenuItem icon="plus" onClick={() => openDialog({ kind: "create-monitor", groupId: id })}>
+            Create monitor in group
+          </MenuItem>
+          <MenuItem icon="edit" onClick={() => openDialog({ kind: "edit-group", id })}>
+            Edit group
+          </MenuItem>
+          {actionsFor(group).map(({ verb, label, icon }, index) => (
             <MenuItem
-              icon="chart"
-              onClick={() => void navigate({ to: "/reports", search: { groupId: group.id } })}
+              key={index}
+              className="only-phone"
+              icon={icon}
+              onClick={() => void actOnGroup(group, verb)}
             >
-              Report
+              {label}
             </MenuItem>
-            <RecordItems
-              curl={() => ({ method: "GET", route: v1["monitor-groups"]({ id: group.id }) })}
-              onDelete={mayWrite && (() => deleteGroup(group))}
-            >
-              Delete group
-            </RecordItems>
-          </>
-        )}
-      </RowMenu>
-    </span>
+          ))}
+        </>
+      )}
+      <MenuItem
+        icon="chart"
+        onClick={() => void navigate({ to: "/reports", search: { groupId: id } })}
+      >
+        Report
+      </MenuItem>
+      <RecordItems
+        curl={() => ({ method: "GET", route: v1["monitor-groups"]({ id }) })}
+        onDelete={mayWrite && (() => deleteGroup(group))}
+      >
+        Delete group
+      </RecordItems>
+    </>
   );
 }

@@ -1,7 +1,16 @@
+/** The list of monitors by group: virtual rows, keyboard, drag and drop. */
 import { useMediaQuery } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { whenIdle } from "../../../data/chunks.ts";
 import { plural } from "../../../components/display/format.ts";
@@ -15,155 +24,51 @@ import { folds, selection } from "./list-state.ts";
 import { hasReason, MonitorRow } from "./monitor-row.tsx";
 import type { Item } from "./rows.ts";
 
-/** Rows are as high as this says, so nothing has to be measured; a phone's have their bars below. */
+/** Fixed heights in pixels, so that no row has to be measured. */
 const heights = { head: 41, "empty-group": 44 };
 const height = 44;
-/** A reason has two lines there. */
+/** On a phone, bars are below the name, and a reason has two lines. */
 const phone = { query: "(max-width: 760px)", row: 76, reasoned: 91 };
 const gap = 12;
-/** Rows that are read before one scrolls to them. */
+/** Rows to read before a person scrolls to them. */
 const rowsAhead = 100;
-/** Rows that are drawn beyond what is in sight, once the first picture is painted. */
+/** Rows to render outside the visible part, after the first paint. */
 const overscan = 12;
 const steps: Record<string, 1 | -1> = { ArrowDown: 1, ArrowUp: -1 };
 
-/** Folders and rows as one long list, of which only what is in sight is drawn. */
-export function MonitorList({
-  items,
-  mayWrite,
-  mayMove,
-  onUnread,
-}: {
+type Props = {
   items: readonly Item[];
   mayWrite: boolean;
   mayMove: boolean;
-  /** So many rows of a folder are in sight, or soon will be. */
+  /** Requests the rows of a group up to an index. */
   onUnread: (groupId: string | null, until: number) => void;
-}) {
+};
+
+/** Groups and monitors as one long list. Only the visible part is rendered, except on paper. */
+export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
   const list = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  const [painted, setPainted] = useState(false);
-  const navigate = useNavigate();
   const hovered = useRef<string | null>(null);
-  const narrow = useMediaQuery(phone.query, undefined, { getInitialValueInEffect: false });
-  useEffect(() => {
-    // What stands above it comes and goes.
-    const place = () => setTop(list.current?.offsetTop ?? 0);
-    const observer = new ResizeObserver(place);
-    const page = list.current?.closest("main");
-    if (page) observer.observe(page);
-    place();
-    return () => observer.disconnect();
-  }, []);
-  useEffect(() => void whenIdle().then(() => setPainted(true)), []);
-  const getItemKey = useCallback(
-    (index: number) => items[index]?.key ?? index,
-    // Also what has other heights from now on is asked for anew.
-    [items, narrow],
-  );
-  const virtual = useWindowVirtualizer({
-    count: items.length,
-    estimateSize: (index) => {
-      const item = items[index];
-      if (item === undefined) return 0;
-      const isRow = item.kind === "row" || item.kind === "unread-row";
-      const isReasoned = narrow && item.kind === "row" && hasReason(item.monitor);
-      const rowHeight = isReasoned ? phone.reasoned : narrow ? phone.row : height;
-      return (isRow ? rowHeight : heights[item.kind]) + (item.last ? gap : 0);
-    },
-    getItemKey,
-    initialRect: { width: innerWidth, height: innerHeight },
-    overscan: painted ? overscan : 0,
-    scrollMargin: top,
-  });
+  const { virtual, top } = useVirtualRows(items, list);
   const inSight = virtual.getVirtualItems();
+  useReadAhead(items, inSight[0]?.index ?? 0, inSight.at(-1)?.index ?? 0, onUnread);
   const isPrinted = usePrinting();
-  const drawn = isPrinted
+  const rendered = isPrinted
     ? items.flatMap(({ kind, key }, index) => (kind === "unread-row" ? [] : [{ index, key }]))
     : inSight;
-  const unread = isPrinted ? items.length - drawn.length : 0;
-  useEffect(() => {
-    const last = inSight.at(-1)?.index ?? 0;
-    const ahead = items.slice(inSight[0]?.index ?? 0, last + rowsAhead);
-    const until = new Map<string | null, number>();
-    for (const item of ahead)
-      if (item.kind === "unread-row") until.set(item.groupId, item.index + 1);
-    for (const [groupId, index] of until) onUnread(groupId, index);
-  }, [items, inSight[0]?.index, inSight.at(-1)?.index]);
+  const unread = isPrinted ? items.length - rendered.length : 0;
+  const { active, focus } = useActiveItem(items, (index) =>
+    virtual.scrollToIndex(index, { align: "auto" }),
+  );
+  const onKeyDown = useItemKeys({ items, active, mayWrite, mayMove, focus });
+  useSelectionKey(items, hovered, mayWrite);
   const order = useMemo(
     () => items.flatMap((item) => (item.kind === "row" ? [item.monitor.id] : [])),
     [items],
   );
-  const keys = useMemo(
-    () =>
-      items
-        .filter(({ kind }) => kind !== "empty-group")
-        .map(({ kind, key }) => (kind === "unread-row" ? null : key)),
-    [items],
-  );
-  const { current, focus } = useRowKeys(keys, (key) =>
-    virtual.scrollToIndex(
-      items.findIndex((item) => item.key === key),
-      { align: "auto" },
-    ),
-  );
-  const active = items.some(({ key }) => key === current) ? current : (items[0]?.key ?? null);
   const selected = selection.use();
-
-  function onKeyDown(event: React.KeyboardEvent) {
-    const item = items.find(({ key }) => key === active);
-    if (item === undefined || event.metaKey || event.ctrlKey || isSecondKey()) return;
-    // Fields and buttons inside a row keep their own keys.
-    if (!(event.target as HTMLElement).matches("[data-item-focus]")) return;
-    const step = event.altKey ? steps[event.key] : undefined;
-    if (step !== undefined && mayMove && mayWrite) shift(item, step);
-    if (step !== undefined || command(event.key.toLowerCase(), item)) event.preventDefault();
-  }
-
-  useShortcuts({
-    x: () => {
-      const item = items.find(({ key }) => key === hovered.current);
-      if (item?.kind === "row" && mayWrite) selection.toggle(item.monitor.id);
-    },
-  });
-
-  function shift(item: Item, step: 1 | -1) {
-    if (item.kind === "row") stepMonitor(item.monitor.id, step);
-    else if (item.kind === "head" && item.group !== null) stepGroup(item.group.id, step);
-    focus(item.key);
-  }
-
-  function command(key: string, item: Item): boolean {
-    if (item.kind === "head" && (key === "enter" || key === " ")) {
-      folds.toggle(item.group?.id ?? "ungrouped");
-      return true;
-    }
-    if (item.kind === "head" && key === "e" && mayWrite && item.group !== null) {
-      openDialog({ kind: "edit-group", id: item.group.id });
-      return true;
-    }
-    if (item.kind !== "row") return false;
-    const { monitor } = item;
-    if (key === "enter") void navigate({ to: "/monitors/$id", params: { id: monitor.id } });
-    else if (!mayWrite) return false;
-    else if (key === "x") selection.toggle(monitor.id);
-    else if (key === "p") void pauseMonitor(monitor);
-    else if (key === "m") void muteMonitor(monitor);
-    else if (key === "e") openDialog({ kind: "edit-monitor", id: monitor.id });
-    else return false;
-    return true;
-  }
-
   return (
     <div className={`monitors ${selected.size > 0 ? "selecting" : ""}`}>
-      <div className="monitors-head" aria-hidden="true">
-        <span>Monitor</span>
-        <span>Last 24 hours</span>
-        <span className="row-spark" />
-        <span>Latency</span>
-        <span>24 h</span>
-        <span>30 d</span>
-      </div>
+      <ColumnHeads />
       <div
         ref={list}
         className="monitors-list relative"
@@ -172,7 +77,7 @@ export function MonitorList({
         style={isPrinted ? undefined : { height: virtual.getTotalSize() }}
         onKeyDown={onKeyDown}
       >
-        {drawn.map(({ index, key, ...place }) => {
+        {rendered.map(({ index, key, ...place }) => {
           const item = items[index];
           if (item === undefined) return null;
           return (
@@ -190,32 +95,10 @@ export function MonitorList({
               onDragOver={(event) => dragOver(event, item)}
               onDrop={(event) => drop(event, items, index)}
             >
-              {item.kind === "head" && (
-                <GroupHead
-                  head={item}
-                  active={item.key === active}
-                  mayWrite={mayWrite}
-                  mayMove={mayMove && mayWrite}
-                />
-              )}
-              {item.kind === "row" && (
-                <MonitorRow
-                  monitor={item.monitor}
-                  active={item.key === active}
-                  selected={selected.has(item.monitor.id)}
-                  order={order}
-                  mayWrite={mayWrite}
-                  mayMove={mayMove && mayWrite}
-                />
-              )}
-              {item.kind === "unread-row" && <div className="row row-unread" aria-hidden="true" />}
-              {item.kind === "empty-group" && (
-                <p className="empty-group">
-                  {mayWrite
-                    ? "This group is empty. Drag monitors here, or select some and move them."
-                    : "This group is empty."}
-                </p>
-              )}
+              <ItemContent
+                {...{ item, order, selected, mayWrite, mayMove }}
+                active={item.key === active}
+              />
             </div>
           );
         })}
@@ -225,4 +108,193 @@ export function MonitorList({
       )}
     </div>
   );
+}
+
+const ColumnHeads = () => (
+  <div className="monitors-head" aria-hidden="true">
+    <span>Monitor</span>
+    <span>Last 24 hours</span>
+    <span className="row-spark" />
+    <span>Latency</span>
+    <span>24 h</span>
+    <span>30 d</span>
+  </div>
+);
+
+function ItemContent({
+  item,
+  active,
+  order,
+  selected,
+  mayWrite,
+  mayMove,
+}: {
+  item: Item;
+  active: boolean;
+  order: readonly string[];
+  selected: ReadonlySet<string>;
+  mayWrite: boolean;
+  mayMove: boolean;
+}) {
+  const rights = { mayWrite, mayMove: mayMove && mayWrite };
+  if (item.kind === "head") return <GroupHead head={item} active={active} {...rights} />;
+  if (item.kind === "unread-row") return <div className="row row-unread" aria-hidden="true" />;
+  if (item.kind === "empty-group")
+    return (
+      <p className="empty-group">
+        {mayWrite
+          ? "This group is empty. Drag monitors here, or select some and move them."
+          : "This group is empty."}
+      </p>
+    );
+  return (
+    <MonitorRow
+      monitor={item.monitor}
+      active={active}
+      selected={selected.has(item.monitor.id)}
+      order={order}
+      {...rights}
+    />
+  );
+}
+
+/** Positions of the visible rows; `top` is the list's distance from the top of the page. */
+function useVirtualRows(items: readonly Item[], list: RefObject<HTMLDivElement | null>) {
+  const [top, setTop] = useState(0);
+  const [painted, setPainted] = useState(false);
+  const isPhone = useMediaQuery(phone.query, undefined, { getInitialValueInEffect: false });
+  useEffect(() => {
+    // Panels above the list appear and disappear.
+    const measure = () => setTop(list.current?.offsetTop ?? 0);
+    const observer = new ResizeObserver(measure);
+    const page = list.current?.closest("main");
+    if (page) observer.observe(page);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => void whenIdle().then(() => setPainted(true)), []);
+  const getItemKey = useCallback(
+    (index: number) => items[index]?.key ?? index,
+    // A new function makes the library estimate all sizes again.
+    [items, isPhone],
+  );
+  const virtual = useWindowVirtualizer({
+    count: items.length,
+    estimateSize: (index) => heightOf(items[index], isPhone),
+    getItemKey,
+    initialRect: { width: innerWidth, height: innerHeight },
+    overscan: painted ? overscan : 0,
+    scrollMargin: top,
+  });
+  return { virtual, top };
+}
+
+function heightOf(item: Item | undefined, isPhone: boolean): number {
+  if (item === undefined) return 0;
+  const isRow = item.kind === "row" || item.kind === "unread-row";
+  const isReasoned = isPhone && item.kind === "row" && hasReason(item.monitor);
+  const rowHeight = isReasoned ? phone.reasoned : isPhone ? phone.row : height;
+  return (isRow ? rowHeight : heights[item.kind]) + (item.last ? gap : 0);
+}
+
+/** Requests rows before they become visible. */
+function useReadAhead(
+  items: readonly Item[],
+  first: number,
+  last: number,
+  onUnread: Props["onUnread"],
+) {
+  useEffect(() => {
+    const until = new Map<string | null, number>();
+    for (const item of items.slice(first, last + rowsAhead))
+      if (item.kind === "unread-row") until.set(item.groupId, item.index + 1);
+    for (const [groupId, index] of until) onUnread(groupId, index);
+  }, [items, first, last]);
+}
+
+/** The item that has the keyboard. */
+function useActiveItem(items: readonly Item[], scrollTo: (index: number) => void) {
+  const keys = useMemo(
+    () =>
+      items
+        .filter(({ kind }) => kind !== "empty-group")
+        .map(({ kind, key }) => (kind === "unread-row" ? null : key)),
+    [items],
+  );
+  const { current, focus } = useRowKeys(keys, (key) =>
+    scrollTo(items.findIndex((item) => item.key === key)),
+  );
+  const active = items.some(({ key }) => key === current) ? current : (items[0]?.key ?? null);
+  return { active, focus };
+}
+
+/** The key X selects the monitor under the pointer. */
+function useSelectionKey(
+  items: readonly Item[],
+  hovered: RefObject<string | null>,
+  mayWrite: boolean,
+) {
+  useShortcuts({
+    x: () => {
+      const item = items.find(({ key }) => key === hovered.current);
+      if (item?.kind === "row" && mayWrite) selection.toggle(item.monitor.id);
+    },
+  });
+}
+
+/** Keys that act on the active item. */
+function useItemKeys({
+  items,
+  active,
+  mayWrite,
+  mayMove,
+  focus,
+}: Omit<Props, "onUnread"> & { active: string | null; focus: (key: string) => void }) {
+  const navigate = useNavigate();
+  const openMonitor = (id: string) => void navigate({ to: "/monitors/$id", params: { id } });
+  return (event: KeyboardEvent) => {
+    const item = items.find(({ key }) => key === active);
+    if (item === undefined || event.metaKey || event.ctrlKey || isSecondKey()) return;
+    // Fields and buttons inside a row keep their own keys.
+    if (!(event.target as HTMLElement).matches("[data-item-focus]")) return;
+    const step = event.altKey ? steps[event.key] : undefined;
+    if (step !== undefined && mayMove && mayWrite) {
+      moveItem(item, step);
+      focus(item.key);
+    }
+    const isHandled = actOnItem(event.key.toLowerCase(), item, mayWrite, openMonitor);
+    if (step !== undefined || isHandled) event.preventDefault();
+  };
+}
+
+function moveItem(item: Item, step: 1 | -1) {
+  if (item.kind === "row") stepMonitor(item.monitor.id, step);
+  else if (item.kind === "head" && item.group !== null) stepGroup(item.group.id, step);
+}
+
+/** Performs the action of a key; false if the key has none for this item. */
+function actOnItem(
+  key: string,
+  item: Item,
+  mayWrite: boolean,
+  openMonitor: (id: string) => void,
+): boolean {
+  if (item.kind === "head" && (key === "enter" || key === " ")) {
+    folds.toggle(item.group?.id ?? "ungrouped");
+    return true;
+  }
+  if (item.kind === "head" && key === "e" && mayWrite && item.group !== null) {
+    openDialog({ kind: "edit-group", id: item.group.id });
+    return true;
+  }
+  if (item.kind !== "row") return false;
+  const { monitor } = item;
+  if (key === "enter") openMonitor(monitor.id);
+  else if (!mayWrite) return false;
+  else if (key === "x") selection.toggle(monitor.id);
+  else if (key === "p") void pauseMonitor(monitor);
+  else if (key === "m") void muteMonitor(monitor);
+  else if (key === "e") openDialog({ kind: "edit-monitor", id: monitor.id });
+  else return false;
+  return true;
 }

@@ -1,3 +1,4 @@
+/** The row of a monitor in the list, and the menu of a monitor. */
 import { Link, useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
 import { capitalized } from "../../../../src/core/text/words.ts";
@@ -26,7 +27,7 @@ type Props = {
   monitor: OverviewMonitor;
   active: boolean;
   selected: boolean;
-  /** The ids of all rows on the page, for choosing a range. */
+  /** IDs of all rows on the page, to select ranges. */
   order: readonly string[];
   mayWrite: boolean;
   mayMove: boolean;
@@ -34,34 +35,17 @@ type Props = {
 
 const measured = (status: string) => status === "up" || status === "degraded";
 
-/** Whether its row says why it is as it is. */
+/** Whether the row shows a reason for the state. */
 export const hasReason = ({ status, lastMessage }: OverviewMonitor): boolean =>
   status !== "up" && status !== "paused" && lastMessage !== null;
 
-/** One monitor; painted anew only when something in it changes. */
+/** The row of a monitor. Renders again only when something in it changes. */
 export const MonitorRow = memo(
   function MonitorRow({ monitor, active, selected, order, mayWrite, mayMove }: Props) {
-    const { id, name, status, target, type, lastMessage, muted, day } = monitor;
-    const where = target === null ? typeName(type) : type === "http" ? target : `${type} ${target}`;
-    const message = hasReason(monitor) ? lastMessage : null;
-    const reason = message === null ? undefined : reasonInWords(message);
+    const { id, name, status, day } = monitor;
     return (
-      <div className={message === null ? "row" : "row row-reasoned"} data-item>
-        {mayMove && (
-          <span
-            className="grip"
-            draggable
-            aria-hidden="true"
-            onDragStart={(event) => {
-              const chosen = selection.get();
-              const ids = chosen.has(id) ? order.filter((one) => chosen.has(one)) : [id];
-              startDrag(event, { kind: "monitors", ids });
-            }}
-            onDragEnd={endDrag}
-          >
-            <Icon name="grip" size={14} />
-          </span>
-        )}
+      <div className={hasReason(monitor) ? "row row-reasoned" : "row"} data-item>
+        {mayMove && <Grip id={id} order={order} />}
         {mayWrite ? (
           <input
             type="checkbox"
@@ -78,27 +62,7 @@ export const MonitorRow = memo(
           <span />
         )}
         <StateIcon state={status} label />
-        <Link
-          to="/monitors/$id"
-          params={{ id }}
-          className="row-link row-cut row-name"
-          data-item-focus={id}
-          tabIndex={active ? 0 : -1}
-        >
-          <b title={name}>
-            {name}
-            {muted && (
-              <span className="row-muted" title="Muted">
-                <Icon name="mute" size={12} />
-                <span className="visually-hidden">, muted</span>
-              </span>
-            )}
-          </b>
-          <span title={reason}>
-            {message !== null && <em className={reasonTone(status, message)}>{reason} · </em>}
-            {where}
-          </span>
-        </Link>
+        <NameLink monitor={monitor} active={active} />
         <DayBar id={id} name={name} day={day} tabbed={active} />
         <Spark course={monitor.spark} />
         <span className="row-latency quiet text-right text-s nowrap num">
@@ -120,7 +84,54 @@ export const MonitorRow = memo(
     one.mayWrite === other.mayWrite,
 );
 
-/** Since it began, where that is less than 30 days ago. */
+/** Drags the monitor, together with all selected ones if it is selected. */
+const Grip = ({ id, order }: { id: string; order: readonly string[] }) => (
+  <span
+    className="grip"
+    draggable
+    aria-hidden="true"
+    onDragStart={(event) => {
+      const chosen = selection.get();
+      const ids = chosen.has(id) ? order.filter((one) => chosen.has(one)) : [id];
+      startDrag(event, { kind: "monitors", ids });
+    }}
+    onDragEnd={endDrag}
+  >
+    <Icon name="grip" size={14} />
+  </span>
+);
+
+function NameLink({ monitor, active }: { monitor: OverviewMonitor; active: boolean }) {
+  const { id, name, status, target, type, lastMessage, muted } = monitor;
+  const address = target === null ? typeName(type) : type === "http" ? target : `${type} ${target}`;
+  const message = hasReason(monitor) ? lastMessage : null;
+  const reason = message === null ? undefined : reasonInWords(message);
+  return (
+    <Link
+      to="/monitors/$id"
+      params={{ id }}
+      className="row-link row-cut row-name"
+      data-item-focus={id}
+      tabIndex={active ? 0 : -1}
+    >
+      <b title={name}>
+        {name}
+        {muted && (
+          <span className="row-muted" title="Muted">
+            <Icon name="mute" size={12} />
+            <span className="visually-hidden">, muted</span>
+          </span>
+        )}
+      </b>
+      <span title={reason}>
+        {message !== null && <em className={reasonTone(status, message)}>{reason} · </em>}
+        {address}
+      </span>
+    </Link>
+  );
+}
+
+/** Uptime of 30 days, or since the monitor was created. */
 function MonthUptime({ monitor: { uptime30d, since } }: { monitor: OverviewMonitor }) {
   const zone = useZone();
   const title =
@@ -135,7 +146,7 @@ function MonthUptime({ monitor: { uptime30d, since } }: { monitor: OverviewMonit
   );
 }
 
-/** What can be done to a monitor, wherever it stands on the page. */
+/** The menu of a monitor in lists. */
 export function MonitorMenu({
   monitor,
   mayWrite,
@@ -145,10 +156,10 @@ export function MonitorMenu({
   monitor: OverviewMonitor;
   mayWrite: boolean;
   tabbed: boolean;
-  /** The one that it is in, where the row names it. */
+  /** Its open incident, if the row names one. */
   incidentId?: string | undefined;
 }) {
-  const { id, name, type, status, paused, muted } = monitor;
+  const { id, name } = monitor;
   const navigate = useNavigate();
   return (
     <RowMenu label={`Actions for ${name}`} tabbed={tabbed}>
@@ -162,40 +173,7 @@ export function MonitorMenu({
               Incident
             </MenuItem>
           )}
-          {mayWrite && (
-            <>
-              {status !== "paused" && type !== "push" && (
-                <MenuItem
-                  icon="refresh"
-                  onClick={() =>
-                    void checkNow(id)
-                      .then(() => notify(`Checked ${name}`))
-                      .catch(notifyError)
-                  }
-                >
-                  Check now
-                </MenuItem>
-              )}
-              <MenuItem icon={paused ? "play" : "pause"} onClick={() => void pauseMonitor(monitor)}>
-                {paused ? "Resume" : "Pause"}
-              </MenuItem>
-              <MenuItem icon={muted ? "sound" : "mute"} onClick={() => void muteMonitor(monitor)}>
-                {muted ? "Unmute" : "Mute"}
-              </MenuItem>
-              <MenuItem icon="edit" onClick={() => openDialog({ kind: "edit-monitor", id })}>
-                Edit
-              </MenuItem>
-              <MenuItem
-                icon="copy"
-                onClick={() => openDialog({ kind: "create-monitor", like: id })}
-              >
-                Duplicate
-              </MenuItem>
-              <MenuItem icon="check" onClick={() => selection.toggle(id)}>
-                Select
-              </MenuItem>
-            </>
-          )}
+          {mayWrite && <ChangeItems monitor={monitor} />}
           <MenuItem
             icon="chart"
             onClick={() => void navigate({ to: "/reports", search: { monitorId: id } })}
@@ -209,5 +187,37 @@ export function MonitorMenu({
         </>
       )}
     </RowMenu>
+  );
+}
+
+function ChangeItems({ monitor }: { monitor: OverviewMonitor }) {
+  const { id, name, type, status, paused, muted } = monitor;
+  const check = () =>
+    void checkNow(id)
+      .then(() => notify(`Checked ${name}`))
+      .catch(notifyError);
+  return (
+    <>
+      {status !== "paused" && type !== "push" && (
+        <MenuItem icon="refresh" onClick={check}>
+          Check now
+        </MenuItem>
+      )}
+      <MenuItem icon={paused ? "play" : "pause"} onClick={() => void pauseMonitor(monitor)}>
+        {paused ? "Resume" : "Pause"}
+      </MenuItem>
+      <MenuItem icon={muted ? "sound" : "mute"} onClick={() => void muteMonitor(monitor)}>
+        {muted ? "Unmute" : "Mute"}
+      </MenuItem>
+      <MenuItem icon="edit" onClick={() => openDialog({ kind: "edit-monitor", id })}>
+        Edit
+      </MenuItem>
+      <MenuItem icon="copy" onClick={() => openDialog({ kind: "create-monitor", like: id })}>
+        Duplicate
+      </MenuItem>
+      <MenuItem icon="check" onClick={() => selection.toggle(id)}>
+        Select
+      </MenuItem>
+    </>
   );
 }
