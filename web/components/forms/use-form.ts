@@ -113,6 +113,12 @@ export function useForm<V extends Values>(
     errors.clearField(name);
   };
 
+  const andClear =
+    <A extends unknown[]>(act: (...args: A) => void) =>
+    (...args: A) => {
+      act(...args);
+      errors.clear();
+    };
   const { values, restored, pending, dirty } = typed;
   return {
     ...{ values, set, restored, pending, dirty, busy, conflict, fail },
@@ -122,14 +128,8 @@ export function useForm<V extends Values>(
     rest: errors.rest(),
     asksFirst: draft !== undefined,
     replace: typed.replace,
-    reset(next) {
-      typed.reset(next);
-      errors.clear();
-    },
-    discard() {
-      typed.discard();
-      errors.clear();
-    },
+    reset: andClear(typed.reset),
+    discard: andClear(typed.discard),
     async submit(event) {
       event?.preventDefault();
       if (!busy) await run(false);

@@ -1,3 +1,4 @@
+/** The dialog that creates an incident. */
 import { Button, Switch, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -7,7 +8,7 @@ import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { closeDialog } from "../../components/open-dialog.ts";
 import { dot, plural } from "../../components/display/format.ts";
-import { Fold, FormDialog, useForm } from "../../components/forms/form.tsx";
+import { Fold, type Form, FormDialog, useForm } from "../../components/forms/form.tsx";
 import { useAudience } from "./data.ts";
 import { SeverityField } from "./labels.tsx";
 import { MonitorsField } from "./monitors-field.tsx";
@@ -24,11 +25,9 @@ type Values = {
   public: boolean;
 };
 
-/** Three fields, and the incident is out. */
-export default function CreateIncident() {
+function useNewIncident() {
   const navigate = useNavigate();
-  const [previewing, setPreviewing] = useState(false);
-  const form = useForm<Values>(
+  return useForm<Values>(
     { title: "", severity: "minor", message: "", monitorIds: [], public: true },
     async (values, _, once) => {
       const incident = await dataOf(v1.incidents.post(bodyOf(values), onceUnder(once)));
@@ -39,7 +38,13 @@ export default function CreateIncident() {
     undefined,
     { key: "incident" },
   );
-  const { values, set, errorOf } = form;
+}
+
+/** The dialog that creates an incident. */
+export default function CreateIncident() {
+  const [previewing, setPreviewing] = useState(false);
+  const form = useNewIncident();
+  const { values } = form;
   const { data: audience } = useAudience({
     ...(values.monitorIds.length > 0 && { monitorIds: values.monitorIds.join(",") }),
   });
@@ -62,43 +67,8 @@ export default function CreateIncident() {
           {...form.input("title")}
         />
         <SeverityField {...form.field("severity")} />
-        <div className="with-tools relative">
-          <MarkdownField
-            label="Message"
-            placeholder="What happened, who is affected, what happens next"
-            {...form.input("message")}
-          />
-          <TemplatesMenu
-            status="investigating"
-            message={values.message}
-            about={values}
-            onChoose={({ message, title, severity }) => {
-              set("message", message);
-              if (title && values.title.trim() === "") set("title", title);
-              if (severity) set("severity", severity);
-            }}
-          />
-        </div>
-        <Fold
-          title="Monitors and visibility"
-          summary={[
-            values.monitorIds.length === 0
-              ? "No monitor"
-              : plural(values.monitorIds.length, "monitor"),
-            values.public ? "public" : "not public",
-          ].join(dot)}
-          open={false}
-          invalid={errorOf("monitorIds") !== undefined}
-        >
-          <div className="form-section">
-            <MonitorsField form={form} />
-            <Switch
-              label="Public"
-              description="Shown on status pages."
-              {...form.toggle("public")}
-            />
-          </div>
-        </Fold>
+        <MessageField form={form} />
+        <MonitorsAndVisibility form={form} />
         <RecipientsLine audience={audience} isPublic={values.public} />
       </FormDialog>
       {previewing && <PreviewDialog draft={values} onClose={() => setPreviewing(false)} />}
@@ -106,7 +76,45 @@ export default function CreateIncident() {
   );
 }
 
-/** Without a message the API has its own. */
+const MessageField = ({ form }: { form: Form<Values> }) => (
+  <div className="with-tools relative">
+    <MarkdownField
+      label="Message"
+      placeholder="What happened, who is affected, what happens next"
+      {...form.input("message")}
+    />
+    <TemplatesMenu
+      status="investigating"
+      message={form.values.message}
+      about={form.values}
+      onChoose={({ message, title, severity }) => {
+        form.set("message", message);
+        if (title && form.values.title.trim() === "") form.set("title", title);
+        if (severity) form.set("severity", severity);
+      }}
+    />
+  </div>
+);
+
+function MonitorsAndVisibility({ form }: { form: Form<Values> }) {
+  const { monitorIds, public: isPublic } = form.values;
+  const monitors = monitorIds.length === 0 ? "No monitor" : plural(monitorIds.length, "monitor");
+  return (
+    <Fold
+      title="Monitors and visibility"
+      summary={[monitors, isPublic ? "public" : "not public"].join(dot)}
+      open={false}
+      invalid={form.errorOf("monitorIds") !== undefined}
+    >
+      <div className="form-section">
+        <MonitorsField form={form} />
+        <Switch label="Public" description="Shown on status pages." {...form.toggle("public")} />
+      </div>
+    </Fold>
+  );
+}
+
+/** Without a message, the API uses its default text. */
 function bodyOf({ message, ...values }: Values) {
   return message.trim() === "" ? values : { ...values, message };
 }

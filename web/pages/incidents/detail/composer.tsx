@@ -1,10 +1,11 @@
+/** The forms for updates and internal notes of an incident. */
 import { Button, SegmentedControl } from "@mantine/core";
 import { type Ref, useRef, useState } from "react";
 import { incidentStatuses } from "../../../../src/core/statuses.ts";
 import type { Incident, IncidentStatus } from "../../../../src/incidents/schema.ts";
 import { recordKey } from "../../../data/keys.ts";
 import { queryClient } from "../../../data/query.ts";
-import { FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { type Form, FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 import { changeIncident } from "../actions.ts";
 import { useAudience } from "../data.ts";
@@ -16,10 +17,9 @@ import { capitalized } from "../../../../src/core/text/words.ts";
 
 type Values = { status: IncidentStatus; message: string };
 
-/** What is being written: for everybody, or for the inside alone. */
 export type Writing = "update" | "note";
 
-/** What is typed into one of them stays there while the other is open. */
+/** Posts updates and internal notes. Each form keeps its text while the other is open. */
 export function Composer({
   incident,
   box,
@@ -54,19 +54,17 @@ export function Composer({
   );
 }
 
-/** Status and message in one: what is posted here goes to the timeline, the public page and whoever listens. */
-function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAreaElement> }) {
-  const { id, status: now } = incident;
-  const { data: audience } = useAudience({ incidentId: id });
-  const [previewing, setPreviewing] = useState(false);
+/** The form of an update. Editing starts from the incident as the person last saw it. */
+function useUpdateForm(incident: Incident) {
+  const { id, status } = incident;
   const seen = useRef(incident);
   const form = useForm<Values>(
-    { status: now, message: "" },
-    async ({ status, message }, force, once) => {
-      const text = message.trim() === "" ? {} : { message };
+    { status, message: "" },
+    async (values, force, once) => {
+      const text = values.message.trim() === "" ? {} : { message: values.message };
       const known = force ? undefined : seen.current;
-      await changeIncident(incident, { status, ...text }, known, once);
-      form.replace({ status, message: "" });
+      await changeIncident(incident, { status: values.status, ...text }, known, once);
+      form.replace({ status: values.status, message: "" });
     },
     () => {
       seen.current = incident;
@@ -74,18 +72,24 @@ function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAr
     },
     { key: `update ${id}`, staysOnConflict: true },
   );
-  // Whoever writes decides on what they saw when they began.
   if (!form.dirty) seen.current = incident;
+  // Until the person chooses a status, it follows the incident.
+  return { form, status: form.dirty ? form.values.status : status };
+}
+
+function verbFor(next: IncidentStatus, current: IncidentStatus) {
+  if (next === "resolved" && current !== "resolved") return "Resolve";
+  return next !== "resolved" && current === "resolved" ? "Reopen" : "Post update";
+}
+
+/** Posts a status and a message to the timeline, the public page and subscribers. */
+function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAreaElement> }) {
+  const { id, status: current } = incident;
+  const { data: audience } = useAudience({ incidentId: id });
+  const [previewing, setPreviewing] = useState(false);
+  const { form, status } = useUpdateForm(incident);
   const { values, set, errorOf } = form;
-  // Until somebody chooses one, the status follows what others make of it.
-  const status = form.dirty ? values.status : now;
-  const choose = (next: IncidentStatus) => form.set("status", next);
-  const verb =
-    status === "resolved" && now !== "resolved"
-      ? "Resolve"
-      : status !== "resolved" && now === "resolved"
-        ? "Reopen"
-        : "Post update";
+  const verb = verbFor(status, current);
   return (
     <>
       <FormFrame
@@ -99,40 +103,19 @@ function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAr
           />
         }
       >
-        <div className="composer-top flex items-center justify-between flex-wrap gap-6">
-          <SegmentedControl
-            aria-label="Status"
-            value={status}
-            onChange={(next) => choose(next as IncidentStatus)}
-            data={incidentStatuses.map((value) => ({ value, label: capitalized(value) }))}
-          />
-          <span className="composer-tools">
-            <TemplatesMenu
-              status={status}
-              message={values.message}
-              about={incident}
-              onChoose={(chosen) => {
-                choose(chosen.status);
-                set("message", chosen.message);
-              }}
-            />
-            <Button
-              size="compact-sm"
-              variant="subtle"
-              color="gray"
-              onClick={() => setPreviewing(true)}
-            >
-              Preview page
-            </Button>
-          </span>
-        </div>
+        <StatusRow
+          incident={incident}
+          form={form}
+          status={status}
+          onPreview={() => setPreviewing(true)}
+        />
         <MarkdownField
           ref={box}
           aria-label="Message"
           placeholder="What happened, who is affected, what happens next"
           value={values.message}
           onChange={({ currentTarget }) => {
-            choose(status);
+            set("status", status);
             set("message", currentTarget.value);
           }}
           onKeyDown={(event) => {
@@ -147,7 +130,7 @@ function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAr
             incidentId: id,
             message: values.message,
             public: incident.public,
-            ...((status !== now || values.message.trim() !== "") && { status }),
+            ...((status !== current || values.message.trim() !== "") && { status }),
           }}
           onClose={() => setPreviewing(false)}
         />
@@ -155,3 +138,38 @@ function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAr
     </>
   );
 }
+
+const StatusRow = ({
+  incident,
+  form: { values, set },
+  status,
+  onPreview,
+}: {
+  incident: Incident;
+  form: Form<Values>;
+  status: IncidentStatus;
+  onPreview: () => void;
+}) => (
+  <div className="composer-top flex items-center justify-between flex-wrap gap-6">
+    <SegmentedControl
+      aria-label="Status"
+      value={status}
+      onChange={(next) => set("status", next as IncidentStatus)}
+      data={incidentStatuses.map((value) => ({ value, label: capitalized(value) }))}
+    />
+    <span className="composer-tools">
+      <TemplatesMenu
+        status={status}
+        message={values.message}
+        about={incident}
+        onChoose={(chosen) => {
+          set("status", chosen.status);
+          set("message", chosen.message);
+        }}
+      />
+      <Button size="compact-sm" variant="subtle" color="gray" onClick={onPreview}>
+        Preview page
+      </Button>
+    </span>
+  </div>
+);

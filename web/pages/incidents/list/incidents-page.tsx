@@ -1,3 +1,4 @@
+/** The list of incidents: open ones, and resolved ones by page. */
 import { countInWords, dot } from "../../../components/display/format.ts";
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch, Link } from "@tanstack/react-router";
@@ -41,68 +42,78 @@ export default function IncidentsPage() {
     "/": () => search.current?.focus(),
     ...(mayWrite && { n: openOne }),
   });
-  // With the names that stand in the rows, which would grow when these come.
-  const namesCome = isComing([useOverview()]);
-  const isKnown = (!parts.open || open.data) && (!parts.over || over.data) && !namesCome;
-  const found = (parts.open ? open.data?.meta.total : 0) ?? 0;
-  const older = (parts.over ? over.data?.meta.total : 0) ?? 0;
-  const isEmpty = isKnown && found + older === 0;
+  // Rows contain names of monitors, and would grow when the names arrive later.
+  const isNamesLoading = isComing([useOverview()]);
+  const isLoaded = (!parts.open || open.data) && (!parts.over || over.data) && !isNamesLoading;
+  const openCount = (parts.open ? open.data?.meta.total : 0) ?? 0;
+  const overCount = (parts.over ? over.data?.meta.total : 0) ?? 0;
+  const isEmpty = isLoaded && openCount + overCount === 0;
   const isFirst = isEmpty && !isNarrowed(filters);
   return (
     <>
-      <PageHeader title="Incidents">
-        <span className="not-phone">
-          <CurlButton
-            action={() => ({
-              method: "GET",
-              route: v1.incidents,
-              ...(filters.open && { query: { open: filters.open } }),
-            })}
-          />
-        </span>
-        {mayWrite && !isFirst && <CreateButton onClick={openOne}>Create incident</CreateButton>}
-      </PageHeader>
-      {error !== null && !isKnown && <LoadFailed what="The incidents" error={error} />}
-      {isFirst ? (
-        <EmptyState
-          icon={<Icon name="check" size={28} />}
-          title="No incidents yet"
-          action={
-            mayWrite && (
-              <Button variant="filled" onClick={openOne}>
-                Create incident
-              </Button>
-            )
-          }
-        >
-          Create one when something is wrong. It is shown on your status page at once, and
-          subscribers and alert channels are notified. A monitor can open and resolve incidents
-          automatically.
-        </EmptyState>
-      ) : (
-        isKnown && <IncidentFilterBar filters={filters} onChange={setFilters} search={search} />
+      <Header filters={filters} mayCreate={mayWrite && !isFirst} />
+      {error !== null && !isLoaded && <LoadFailed what="The incidents" error={error} />}
+      {isFirst && <NoIncidents mayWrite={mayWrite} />}
+      {isLoaded && !isFirst && (
+        <IncidentFilterBar filters={filters} onChange={setFilters} search={search} />
       )}
-      {isEmpty && !isFirst && (
-        <EmptyState
-          icon={<Icon name="search" size={28} />}
-          title="No incidents found"
-          action={<Button onClick={() => setFilters({})}>Show all incidents</Button>}
-        >
-          No incident matches these filters.
-        </EmptyState>
+      {isEmpty && !isFirst && <NothingFound onShowAll={() => setFilters({})} />}
+      {isLoaded && parts.open && open.data && (
+        <List title="Open" page={open.data} total={openCount} />
       )}
-      {isKnown && parts.open && open.data && <List title="Open" page={open.data} total={found} />}
-      {isKnown && parts.over && over.data && (
+      {isLoaded && parts.over && over.data && (
         <List
           title="Resolved"
           page={over.data}
-          total={older}
+          total={overCount}
           onPage={(page) => setFilters({ ...filters, page })}
         />
       )}
     </>
   );
 }
+
+const Header = ({ filters, mayCreate }: { filters: IncidentFilters; mayCreate: boolean }) => (
+  <PageHeader title="Incidents">
+    <span className="not-phone">
+      <CurlButton
+        action={() => ({
+          method: "GET",
+          route: v1.incidents,
+          ...(filters.open && { query: { open: filters.open } }),
+        })}
+      />
+    </span>
+    {mayCreate && <CreateButton onClick={openOne}>Create incident</CreateButton>}
+  </PageHeader>
+);
+
+const NoIncidents = ({ mayWrite }: { mayWrite: boolean }) => (
+  <EmptyState
+    icon={<Icon name="check" size={28} />}
+    title="No incidents yet"
+    action={
+      mayWrite && (
+        <Button variant="filled" onClick={openOne}>
+          Create incident
+        </Button>
+      )
+    }
+  >
+    Create one when something is wrong. It is shown on your status page at once, and subscribers and
+    alert channels are notified. A monitor can open and resolve incidents automatically.
+  </EmptyState>
+);
+
+const NothingFound = ({ onShowAll }: { onShowAll: () => void }) => (
+  <EmptyState
+    icon={<Icon name="search" size={28} />}
+    title="No incidents found"
+    action={<Button onClick={onShowAll}>Show all incidents</Button>}
+  >
+    No incident matches these filters.
+  </EmptyState>
+);
 
 function List({
   title,

@@ -1,3 +1,4 @@
+/** The dialog that creates or edits a group of monitors. */
 import { MultiSelect, TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { z } from "zod";
 import { Color, type MonitorGroup } from "../../../../src/monitoring/groups/schema.ts";
@@ -49,29 +50,21 @@ export default function GroupDialog({ what }: { what: What }) {
   );
 }
 
-function Fields({
-  group,
-  monitorIds,
-  onTheirs,
-}: {
+type Props = {
   group: MonitorGroup | undefined;
   monitorIds: readonly string[] | undefined;
   onTheirs: () => void;
-}) {
-  const { data: channels = [] } = useAlertChannels();
+};
+
+function useGroupForm({ group, monitorIds, onTheirs }: Props) {
   const groups = v1["monitor-groups"];
-  const start: Values = group ? pick(group) : nothing;
-  const form = useForm(
-    start,
+  return useForm(
+    group ? pick(group) : nothing,
     async (values, force, once) => {
-      if (group === undefined)
-        await dataOf(
-          groups.post(
-            { ...values, ...(monitorIds && { monitorIds: [...monitorIds] }) },
-            onceUnder(once),
-          ),
-        );
-      else
+      if (group === undefined) {
+        const body = { ...values, ...(monitorIds && { monitorIds: [...monitorIds] }) };
+        await dataOf(groups.post(body, onceUnder(once)));
+      } else
         await dataOf(
           groups({ id: group.id }).patch(values, ifMatch(force ? undefined : group, once)),
         );
@@ -81,7 +74,13 @@ function Fields({
     onTheirs,
     { key: `group ${group?.id ?? ""}` },
   );
-  const { values, set } = form;
+}
+
+function Fields(props: Props) {
+  const { group } = props;
+  const { data: channels = [] } = useAlertChannels();
+  const groups = v1["monitor-groups"];
+  const form = useGroupForm(props);
   return (
     <FormFrame
       form={form}
@@ -91,25 +90,11 @@ function Fields({
         ...(group
           ? { method: "PATCH", route: groups({ id: group.id }) }
           : { method: "POST", route: groups }),
-        body: values,
+        body: form.values,
       })}
     >
       <TextInput label="Name" data-autofocus {...form.input("name")} />
-      <fieldset className="palette-colors">
-        <legend>Color</legend>
-        {Color.options.map((color) => (
-          <label key={color} title={color}>
-            <input
-              type="radio"
-              name="color"
-              aria-label={color}
-              checked={values.color === color}
-              onChange={() => set("color", color)}
-            />
-            <i className={`dot dot-${color}`} />
-          </label>
-        ))}
-      </fieldset>
+      <ColorField value={form.values.color} onChange={(color) => form.set("color", color)} />
       <Textarea
         label="Description"
         description="Shown beside the name."
@@ -130,6 +115,30 @@ function Fields({
     </FormFrame>
   );
 }
+
+const ColorField = ({
+  value,
+  onChange,
+}: {
+  value: Values["color"];
+  onChange: (color: Values["color"]) => void;
+}) => (
+  <fieldset className="palette-colors">
+    <legend>Color</legend>
+    {Color.options.map((color) => (
+      <label key={color} title={color}>
+        <input
+          type="radio"
+          name="color"
+          aria-label={color}
+          checked={value === color}
+          onChange={() => onChange(color)}
+        />
+        <i className={`dot dot-${color}`} />
+      </label>
+    ))}
+  </fieldset>
+);
 
 function pick({ name, description, color, tags, alertChannelIds }: MonitorGroup): Values {
   return { name, description, color, tags, alertChannelIds };

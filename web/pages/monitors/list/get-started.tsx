@@ -1,3 +1,4 @@
+/** The steps to set up a new appliance. */
 import { ActionIcon, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -13,26 +14,27 @@ import { peopleQuery } from "../../settings/data.ts";
 
 type Step = { title: string; words: string; isDone: boolean; verb: string; act: () => void };
 
-/** Whoever has more than so many monitors has started. */
-const few = 10;
+/** With more monitors, the steps no longer appear. */
+const maxMonitors = 10;
 
-/** What is left to do on a new appliance; it checks itself off and can be hidden. */
+/** Steps to set up a new appliance. A person can hide them. */
 export function GetStarted({ overview }: { overview: Overview }) {
   const { organization, may } = useSignedIn();
   const hidden = hiddenHere.use();
   const key = `get-started ${organization.id}`;
-  if (!may("admin") || overview.monitors.length > few || hidden.has(key)) return null;
+  if (!may("admin") || overview.monitors.length > maxMonitors || hidden.has(key)) return null;
   return <Steps onHide={() => hiddenHere.add(key)} />;
 }
 
-function Steps({ onHide }: { onHide: () => void }) {
+/** The steps of a new appliance; null while it is unknown which are done. */
+function useSteps(): Step[] | null {
   const navigate = useNavigate();
   const { data: channels } = useAlertChannels();
   const { data: pages } = useStatusPages();
   const { data: people } = useQuery(peopleQuery);
   if (channels === undefined || pages === undefined || people === undefined) return null;
   const [page] = pages;
-  const steps: Step[] = [
+  return [
     {
       title: "Create a monitor",
       words: "",
@@ -65,8 +67,12 @@ function Steps({ onHide }: { onHide: () => void }) {
       act: () => void navigate({ href: "/settings/people?new=true" }),
     },
   ];
-  const done = steps.filter(({ isDone }) => isDone).length;
-  if (done === steps.length) return null;
+}
+
+function Steps({ onHide }: { onHide: () => void }) {
+  const steps = useSteps();
+  const done = steps?.filter(({ isDone }) => isDone).length;
+  if (steps === null || done === steps.length) return null;
   return (
     <Panel
       className="started"

@@ -1,3 +1,4 @@
+/** Settings: templates of incidents and updates. */
 import { Select, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -19,16 +20,16 @@ import { templatesQuery } from "../../incidents/data.ts";
 import { useCreateDialog } from "../create-dialog.ts";
 import { Entry } from "../entry.tsx";
 
-/** Words that people begin incidents and updates with. */
+/** Texts that people start incidents and updates with. */
 export default function IncidentTemplates() {
   const query = useQuery(templatesQuery);
   const { mayWrite } = useSignedIn();
   const { asked, open, close } = useCreateDialog();
   const [editing, setEditing] = useState<IncidentTemplate | null>(null);
   const deleting = useDeleting();
-  // A list does not say in which state it has each.
+  // A list has no ETags, which the update needs.
   const edit = ({ id }: IncidentTemplate) =>
-    dataOf(v1["incident-templates"]({ id }).get()).then(setEditing, notifyError);
+    void dataOf(v1["incident-templates"]({ id }).get()).then(setEditing, notifyError);
   return (
     <>
       <div className="settings-head">
@@ -39,58 +40,13 @@ export default function IncidentTemplates() {
       </div>
       <Loaded query={query} what="The incident templates">
         {(templates) => {
-          const shown = templates.filter(({ id }) => !deleting.has(id));
-          if (shown.length === 0)
-            return (
-              <Panel>
-                <EmptyState icon={<Icon name="warning" size={28} />} title="No templates yet">
-                  Texts prepared for when there is no time to write: a supplier outage, a failed
-                  deploy, everything back to normal.
-                </EmptyState>
-              </Panel>
-            );
+          const visible = templates.filter(({ id }) => !deleting.has(id));
+          if (visible.length === 0) return <NoTemplates />;
           return (
             <Panel flush>
               <ul className="entries">
-                {shown.map((one) => (
-                  <Entry
-                    key={one.id}
-                    icon="warning"
-                    title={one.name}
-                    note={one.message}
-                    facts={[
-                      ["Status", capitalized(one.status)],
-                      ["Severity", one.severity === null ? "–" : capitalized(one.severity)],
-                    ]}
-                    menu={
-                      mayWrite && (
-                        <RowMenu label={`Actions for ${one.name}`}>
-                          {() => (
-                            <>
-                              <MenuItem icon="edit" onClick={() => edit(one)}>
-                                Edit
-                              </MenuItem>
-                              <DangerItem
-                                icon="trash"
-                                onClick={() =>
-                                  deleteWithUndo({ id: one.id, title: one.name }, () =>
-                                    dataOf(
-                                      v1["incident-templates"]({ id: one.id }).delete(
-                                        undefined,
-                                        ifMatch(one),
-                                      ),
-                                    ),
-                                  )
-                                }
-                              >
-                                Delete
-                              </DangerItem>
-                            </>
-                          )}
-                        </RowMenu>
-                      )
-                    }
-                  />
+                {visible.map((one) => (
+                  <TemplateEntry key={one.id} template={one} onEdit={mayWrite ? edit : null} />
                 ))}
               </ul>
             </Panel>
@@ -103,6 +59,57 @@ export default function IncidentTemplates() {
   );
 }
 
+const NoTemplates = () => (
+  <Panel>
+    <EmptyState icon={<Icon name="warning" size={28} />} title="No templates yet">
+      Texts prepared for when there is no time to write: a supplier outage, a failed deploy,
+      everything back to normal.
+    </EmptyState>
+  </Panel>
+);
+
+function TemplateEntry({
+  template,
+  onEdit,
+}: {
+  template: IncidentTemplate;
+  /** Null without write access. */
+  onEdit: ((template: IncidentTemplate) => void) | null;
+}) {
+  const { id, name, message, status, severity } = template;
+  const remove = () =>
+    deleteWithUndo({ id, title: name }, () =>
+      dataOf(v1["incident-templates"]({ id }).delete(undefined, ifMatch(template))),
+    );
+  return (
+    <Entry
+      icon="warning"
+      title={name}
+      note={message}
+      facts={[
+        ["Status", capitalized(status)],
+        ["Severity", severity === null ? "–" : capitalized(severity)],
+      ]}
+      menu={
+        onEdit !== null && (
+          <RowMenu label={`Actions for ${name}`}>
+            {() => (
+              <>
+                <MenuItem icon="edit" onClick={() => onEdit(template)}>
+                  Edit
+                </MenuItem>
+                <DangerItem icon="trash" onClick={remove}>
+                  Delete
+                </DangerItem>
+              </>
+            )}
+          </RowMenu>
+        )
+      }
+    />
+  );
+}
+
 type Values = Pick<IncidentTemplate, "name" | "status" | "severity" | "message"> & {
   title: string;
 };
@@ -110,27 +117,20 @@ type Values = Pick<IncidentTemplate, "name" | "status" | "severity" | "message">
 const blank: Values = { name: "", status: "investigating", severity: null, message: "", title: "" };
 const placeholders = inBraces(templatePlaceholders).join(" ");
 
-function TemplateDialog({
-  template,
-  onClose,
-}: {
-  template: IncidentTemplate | null;
-  onClose: () => void;
-}) {
+const bodyOf = (values: Values) => ({ ...values, title: values.title.trim() || null });
+
+function useTemplateForm(template: IncidentTemplate | null, onClose: () => void) {
   const route = v1["incident-templates"];
   const { name, status, severity, message, title } = template ?? blank;
-  const bodyOf = (values: Values) => ({ ...values, title: values.title.trim() || null });
   const refresh = () => queryClient.invalidateQueries({ queryKey: listKey("incident-template") });
-  const form = useForm<Values>(
+  return useForm<Values>(
     { name, status, severity, message, title: title ?? "" },
     async (values, force, once) => {
+      const body = bodyOf(values);
       await (template === null
-        ? dataOf(route.post(bodyOf(values), onceUnder(once)))
+        ? dataOf(route.post(body, onceUnder(once)))
         : dataOf(
-            route({ id: template.id }).patch(
-              bodyOf(values),
-              ifMatch(force ? undefined : template, once),
-            ),
+            route({ id: template.id }).patch(body, ifMatch(force ? undefined : template, once)),
           ));
       await refresh();
       onClose();
@@ -141,6 +141,17 @@ function TemplateDialog({
     },
     { key: `incident-template ${template?.id ?? "new"}` },
   );
+}
+
+function TemplateDialog({
+  template,
+  onClose,
+}: {
+  template: IncidentTemplate | null;
+  onClose: () => void;
+}) {
+  const route = v1["incident-templates"];
+  const form = useTemplateForm(template, onClose);
   return (
     <FormDialog
       title={template === null ? "Create incident template" : "Edit incident template"}
