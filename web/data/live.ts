@@ -1,3 +1,4 @@
+/** The live stream of events, and its effect on cached queries. */
 import { effectOf, expandMonitor } from "../../src/dashboard/rules.ts";
 import type { CompactMonitor } from "../../src/dashboard/schema.ts";
 import { type EventNoun, type EventType, nounOf } from "../../src/events/catalogue.ts";
@@ -17,7 +18,7 @@ import { loadSession, type Session } from "./session.ts";
 import { signedOut } from "./signed-out.ts";
 import { createStore } from "./store.ts";
 
-/** Whether changes arrive by themselves at the moment. */
+/** Whether the page currently receives changes. */
 export const liveState = createStore<"starting" | "live" | "lost">("starting");
 
 type Change = {
@@ -28,100 +29,121 @@ type Change = {
 
 const retryMs = 2_000;
 
-/** Follows what happens in an organization until called off; reconnects by itself and asks for what it missed. */
+/** Follows the events of an organization until the returned function is called. Reconnects, and catches up. */
 export function followLive(organizationId: string): () => void {
-  let after = "";
-  let source: EventSource | null = null;
-  let retry: ReturnType<typeof setTimeout> | null = null;
-  let ended = false;
-  let greeted = false;
-  // A browser does not notice a network that went away: the stream may stay silent for ever.
-  const heard = connection.onRestored(() => {
-    if (source !== null && !greeted && !ended) open();
+  const stream = new LiveStream(organizationId);
+  // The stream also reports the writes of this page while it is connected. A replayed response is the
+  // first one to its request: the record may have changed since.
+  const stopListening = onWritten((isReplayed) => {
+    if (isReplayed || liveState.get() !== "live") void queryClient.invalidateQueries();
   });
+  liveState.set("starting");
+  void stream.start();
+  return () => {
+    stopListening();
+    stream.stop();
+  };
+}
 
-  function open() {
-    source?.close();
-    if (retry !== null) clearTimeout(retry);
-    retry = null;
-    source = new EventSource(
-      `${dashboard.live["~path"]}?organization=${organizationId}&after=${after}`,
-    );
-    source.addEventListener("hello", () => {
-      liveState.set("live");
-      greeted = true;
-      connection.answered();
-      greeted = false;
+class LiveStream {
+  readonly #organizationId: string;
+  /** Position in the event log. */
+  #after = "";
+  #source: EventSource | null = null;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #isStopped = false;
+  /** True while the stream itself reports that the server is back. */
+  #isGreeting = false;
+  readonly #stopListening: () => void;
+
+  constructor(organizationId: string) {
+    this.#organizationId = organizationId;
+    // A browser does not notice a lost network: the stream could stay silent forever.
+    this.#stopListening = connection.onRestored(() => {
+      if (this.#source !== null && !this.#isGreeting) this.#open();
     });
-    source.addEventListener("change", ({ data, lastEventId }) => {
-      after = lastEventId;
-      apply(JSON.parse(data as string) as Change);
+  }
+
+  /** Starts at the position of the overview on the page, so that no event between them is lost. */
+  async start() {
+    try {
+      this.#after = (await queryClient.ensureQueryData(overviewQuery)).position;
+      this.#open();
+    } catch {
+      this.#later(() => this.start());
+    }
+  }
+
+  stop() {
+    this.#isStopped = true;
+    this.#stopListening();
+    this.#source?.close();
+    clearTimeout(this.#retry);
+  }
+
+  #later(act: () => Promise<void>) {
+    if (!this.#isStopped) this.#retry = setTimeout(() => void act(), retryMs);
+  }
+
+  async #reopen() {
+    try {
+      const session = await loadSession();
+      // The person's role can have changed, or they left the organization.
+      if (session.state === "signed-in") queryClient.setQueryData(["session"], session);
+      else await signedOut.wait();
+      this.#open();
+    } catch {
+      this.#later(() => this.#reopen());
+    }
+  }
+
+  #open() {
+    if (this.#isStopped) return;
+    this.#source?.close();
+    clearTimeout(this.#retry);
+    const query = `organization=${this.#organizationId}&after=${this.#after}`;
+    const source = new EventSource(`${dashboard.live["~path"]}?${query}`);
+    this.#source = source;
+    const on = <T>(name: string, act: (data: T, position: string) => void) =>
+      source.addEventListener(name, ({ data, lastEventId }) =>
+        act(JSON.parse(data as string) as T, lastEventId),
+      );
+    source.addEventListener("hello", () => this.#greet());
+    on<Change>("change", (change, position) => {
+      this.#after = position;
+      apply(change);
     });
-    source.addEventListener("monitors", ({ data }) => {
-      takeRows(JSON.parse(data as string) as Rows);
-    });
-    source.addEventListener("deliveries", ({ data }) => {
-      const { channelIds } = JSON.parse(data as string) as { channelIds: string[] };
+    on<Rows>("monitors", takeRows);
+    on<{ channelIds: string[] }>("deliveries", ({ channelIds }) => {
       refresh(listKey("alert-channel"), tracesKey);
       refresh(...channelIds.map((id) => recordKey("alert-channel", id)));
     });
     source.addEventListener("reset", ({ lastEventId }) => {
-      after = lastEventId;
+      this.#after = lastEventId;
       void queryClient.invalidateQueries();
     });
     source.addEventListener("error", () => {
-      // The browser's own way of trying again knows neither an ended session nor our place in the log.
-      source?.close();
+      // The browser's own retry knows neither about the session nor about our position.
+      source.close();
       liveState.set("lost");
-      if (!ended) retry = setTimeout(() => void again(), retryMs);
+      this.#later(() => this.#reopen());
     });
   }
 
-  async function again() {
-    try {
-      const session = await loadSession();
-      // Their role may be another one now, or the organization none of theirs.
-      if (session.state === "signed-in") queryClient.setQueryData(["session"], session);
-      else await signedOut.wait();
-      if (!ended) open();
-    } catch {
-      if (!ended) retry = setTimeout(() => void again(), retryMs);
-    }
+  #greet() {
+    liveState.set("live");
+    this.#isGreeting = true;
+    connection.answered();
+    this.#isGreeting = false;
   }
-
-  /** From what is on the page on: nothing falls between reading it and following it. */
-  async function begin() {
-    try {
-      after = (await queryClient.ensureQueryData(overviewQuery)).position;
-      if (!ended) open();
-    } catch {
-      if (!ended) retry = setTimeout(() => void begin(), retryMs);
-    }
-  }
-
-  // The stream also reports what this page itself has written, while it is connected; what is answered
-  // as it was at first may have been changed since.
-  const unheard = onWritten((isReplayed) => {
-    if (isReplayed || liveState.get() !== "live") void queryClient.invalidateQueries();
-  });
-
-  liveState.set("starting");
-  void begin();
-  return () => {
-    ended = true;
-    heard();
-    unheard();
-    source?.close();
-    if (retry !== null) clearTimeout(retry);
-  };
 }
 
-/** Lists of other nouns that an event changes, too. */
+/** Lists of other nouns that an event also changes. */
 const alsoLists: Partial<Record<EventNoun, EventNoun>> = {
-  // Groups have channels as monitors have, and who joins appears among the people.
+  // Groups have channels like monitors, and an accepted invitation adds a person.
   group: "monitor",
   invitation: "person",
-  // Among what keeps people from being told.
+  // Part of the problems.
   appliance: "alert-channel",
 };
 
@@ -132,19 +154,19 @@ function apply({ type, subjectId }: Change) {
   const also = alsoLists[noun];
   if (also !== undefined) refresh(listKey(also));
   if (isPart()) {
-    // Also what the server counts and finds.
+    // Includes the server's counts and search results.
     if (noun === "monitor" || noun === "group") partly.refresh();
   } else if (effectOf(type) === "overview") refresh(overviewKey);
   if (noun === "organization" || (noun === "person" && isSelf(subjectId))) refresh(["session"]);
 }
 
-/** Whether the page has but the first of many monitors. */
+/** Whether the page has only the first of many monitors. */
 function isPart() {
   const overview = queryClient.getQueryData<Overview>(overviewKey);
   return overview !== undefined && isPartly(overview);
 }
 
-/** What many monitors come to is asked for this often at most. */
+/** Minimum interval between requests for a partial overview. */
 const partlyMs = 2_000;
 
 const partly = {
@@ -167,19 +189,19 @@ const isSelf = (personId: string) =>
 
 type Rows = {
   monitors: CompactMonitor[];
-  /** False where somebody changed the monitors, which `change` has reported. */
+  /** False after an edit, which `change` reports. */
   checked?: false;
 };
 
 const checkListeners = new Set<(monitorIds: ReadonlySet<string>) => void>();
 
-/** Calls back with the monitors that were checked. */
+/** Calls the listener with the IDs of checked monitors. */
 export function onChecks(listener: (monitorIds: ReadonlySet<string>) => void) {
   checkListeners.add(listener);
   return () => void checkListeners.delete(listener);
 }
 
-/** Only what changed gets a new identity, so only its row is painted anew. */
+/** Only changed rows get a new identity, so only they render again. */
 function takeRows({ monitors, checked }: Rows) {
   const changed = new Map(monitors.map((row) => [row.id, expandMonitor(row)]));
   changeOverview((overview) => withChanged(overview, (row) => changed.get(row.id) ?? row));
@@ -188,19 +210,19 @@ function takeRows({ monitors, checked }: Rows) {
   for (const listener of checkListeners) listener(ids);
 }
 
-/** So long changes gather: many at once ask the server once. */
-const gatherMs = 100;
-let gathered: (readonly unknown[])[] = [];
+/** Time to collect changes, so that many of them cause one request. */
+const collectMs = 100;
+let collected: (readonly unknown[])[] = [];
 
-/** Has what these keys begin with read anew, where it is shown. */
+/** Refetches the visible queries whose keys start with one of these. */
 function refresh(...keys: (readonly unknown[])[]) {
-  if (gathered.length === 0) setTimeout(refreshGathered, gatherMs);
-  gathered.push(...keys);
+  if (collected.length === 0) setTimeout(refreshCollected, collectMs);
+  collected.push(...keys);
 }
 
-function refreshGathered() {
-  const wanted = new Set(gathered.map((key) => JSON.stringify(key)));
-  gathered = [];
+function refreshCollected() {
+  const wanted = new Set(collected.map((key) => JSON.stringify(key)));
+  collected = [];
   void queryClient.invalidateQueries({
     predicate: ({ queryKey }) =>
       queryKey.some((_, index) => wanted.has(JSON.stringify(queryKey.slice(0, index + 1)))),

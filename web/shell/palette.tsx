@@ -1,3 +1,4 @@
+/** The command palette. */
 import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
@@ -6,7 +7,7 @@ import { Icon } from "../components/display/icons.tsx";
 import { useCommands } from "./commands.tsx";
 import { type Command, ranked } from "./palette-rules.ts";
 
-/** Search and commands: everything that can be gone to, made, paused or resolved, by typing. */
+/** The command palette: finds pages, records and actions by typing. */
 export function Palette({ onHelp }: { onHelp: () => void }) {
   const opened = palette.use();
   return (
@@ -32,11 +33,7 @@ function Finder({ onHelp }: { onHelp: () => void }) {
   const id = useId();
   const commands = useCommands(text, onHelp, (href) => void navigate({ href }));
   const found = useMemo(() => ranked(commands, text), [commands, text]);
-  const list = useRef<HTMLDivElement>(null);
   useEffect(() => setAt(0), [text]);
-  useEffect(() => {
-    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
-  }, [at]);
 
   function run(command: Command | undefined) {
     if (command === undefined) return;
@@ -75,31 +72,51 @@ function Finder({ onHelp }: { onHelp: () => void }) {
         onChange={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      {found.length > 0 && (
-        <div className="palette-list" role="listbox" id={id} aria-label="Results" ref={list}>
-          {found.map((command, index) => (
-            <div
-              key={command.key}
-              id={`${id}-${index}`}
-              role="option"
-              aria-selected={index === at}
-              tabIndex={-1}
-              className="palette-item"
-              onPointerMove={() => setAt(index)}
-              onClick={() => run(command)}
-            >
-              {typeof command.icon === "string" ? <Icon name={command.icon} /> : command.icon}
-              <span className="ellipsis">{command.label}</span>
-              {command.hint !== undefined && (
-                <span className="ml-auto text-xs faint nowrap">{command.hint}</span>
-              )}
-            </div>
-          ))}
-        </div>
-      )}
+      {found.length > 0 && <Results id={id} commands={found} at={at} onPoint={setAt} onRun={run} />}
       <p className="palette-none" role="status">
         {found.length === 0 && "No results."}
       </p>
+    </div>
+  );
+}
+
+function Results({
+  id,
+  commands,
+  at,
+  onPoint,
+  onRun,
+}: {
+  id: string;
+  commands: readonly Command[];
+  at: number;
+  onPoint: (index: number) => void;
+  onRun: (command: Command) => void;
+}) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [at]);
+  return (
+    <div className="palette-list" role="listbox" id={id} aria-label="Results" ref={list}>
+      {commands.map((command, index) => (
+        <div
+          key={command.key}
+          id={`${id}-${index}`}
+          role="option"
+          aria-selected={index === at}
+          tabIndex={-1}
+          className="palette-item"
+          onPointerMove={() => onPoint(index)}
+          onClick={() => onRun(command)}
+        >
+          {typeof command.icon === "string" ? <Icon name={command.icon} /> : command.icon}
+          <span className="ellipsis">{command.label}</span>
+          {command.hint !== undefined && (
+            <span className="ml-auto text-xs faint nowrap">{command.hint}</span>
+          )}
+        </div>
+      ))}
     </div>
   );
 }

@@ -1,7 +1,12 @@
+/** A row of bars, such as 24 hours of a monitor, with a popover for each. */
 import {
+  type ComponentProps,
   type CSSProperties,
   type KeyboardEvent,
+  type MouseEvent,
+  type PointerEvent,
   type ReactNode,
+  type RefObject,
   useEffect,
   useRef,
   useState,
@@ -15,42 +20,121 @@ const closeMs = 160;
 const popover = { width: 328, gap: 12, edge: 8, usualHeight: 280 };
 const narrow = 760;
 
-/** A row of bars, each of which says in a popover what it stands for: on hover, tap, focus and arrow keys. */
-export function Bars({
-  tones,
-  label,
-  className = "",
-  tabbed = true,
-  onPick,
-  children,
-}: {
+type Props = {
   tones: readonly BarTone[];
   label: string;
   className?: string;
   tabbed?: boolean;
-  /** What a click does, and Enter where the popover has no link. */
+  /** Called on a click, and on Enter if the popover has no link. */
   onPick?: (index: number) => void;
-  /** What the popover says of a bar. */
+  /** Renders the popover of a bar. */
   children: (index: number) => ReactNode;
-}) {
+};
+
+/** A row of bars. Hover, tap, focus and arrow keys open the popover of a bar. */
+export function Bars({ tones, label, className = "", tabbed = true, onPick, children }: Props) {
   const row = useRef<HTMLDivElement>(null);
   const pop = useRef<HTMLDivElement>(null);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const [open, setOpen] = useState<number | null>(null);
-  const close = () => {
-    clearTimeout(timer.current);
-    setOpen(null);
-  };
-  const later = (ms: number, index: number | null) => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => setOpen(index), ms);
-  };
+  const { open, setOpen, openLater, cancel, close } = useOpenBar();
+  useCloseOutside(open !== null, close, [row, pop]);
+  const onKeyDown = useBarKeys({ open, count: tones.length, row, pop, setOpen, close, onPick });
+  const last = tones.length - 1;
+  function indexAt(x: number): number {
+    const { left, width } = row.current?.getBoundingClientRect() ?? new DOMRect();
+    return Math.max(0, Math.min(last, Math.floor(((x - left) / width) * tones.length)));
+  }
+  function onPointerMove({ clientX, pointerType }: PointerEvent) {
+    if (pointerType !== "mouse") return;
+    const index = indexAt(clientX);
+    if (open === null) return openLater(openMs, index);
+    cancel();
+    setOpen(index);
+  }
+  function onClick({ clientX, nativeEvent }: MouseEvent) {
+    const index = indexAt(clientX);
+    const isTouch = "pointerType" in nativeEvent && nativeEvent.pointerType === "touch";
+    if (isTouch || onPick === undefined) return setOpen(open === index ? null : index);
+    close();
+    onPick(index);
+  }
+  return (
+    <>
+      <div
+        ref={row}
+        className={`bars ${className}`}
+        role="group"
+        aria-label={label}
+        tabIndex={tabbed ? 0 : -1}
+        onPointerMove={onPointerMove}
+        onPointerLeave={({ pointerType }) => pointerType === "mouse" && openLater(closeMs, null)}
+        onClick={onClick}
+        onKeyDown={onKeyDown}
+        onFocus={({ target }) => {
+          if (target.matches(":focus-visible")) setOpen((before) => before ?? last);
+        }}
+        onBlur={({ relatedTarget }) => !pop.current?.contains(relatedTarget) && close()}
+      >
+        {tones.map((tone, index) => (
+          <i key={index} className={`bar-${tone}`} {...(index === open && { "data-open": "" })} />
+        ))}
+      </div>
+      {open !== null && row.current !== null && (
+        <BarPopover
+          ref={pop}
+          style={popoverPosition(row.current, open)}
+          onPointerEnter={cancel}
+          onPointerLeave={() => openLater(closeMs, null)}
+        >
+          {children(open)}
+        </BarPopover>
+      )}
+    </>
+  );
+}
 
-  useEffect(() => () => clearTimeout(timer.current), []);
+const BarPopover = (props: ComponentProps<"div">) =>
+  createPortal(
+    <div
+      className="pop"
+      aria-live="polite"
+      onPointerMove={(event) => event.stopPropagation()}
+      onClick={(event) => event.stopPropagation()}
+      {...props}
+    />,
+    document.body,
+  );
+
+/** The bar whose popover is open. The pointer opens and closes it after a delay. */
+function useOpenBar() {
+  const [open, setOpen] = useState<number | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const cancel = () => clearTimeout(timer.current);
+  useEffect(() => cancel, []);
+  return {
+    open,
+    setOpen,
+    cancel,
+    openLater(ms: number, index: number | null) {
+      cancel();
+      timer.current = setTimeout(() => setOpen(index), ms);
+    },
+    close() {
+      cancel();
+      setOpen(null);
+    },
+  };
+}
+
+/** Closes on a click outside these elements, and when the page scrolls or changes its size. */
+function useCloseOutside(
+  isOpen: boolean,
+  close: () => void,
+  elements: readonly RefObject<HTMLElement | null>[],
+) {
   useEffect(() => {
-    if (open === null) return;
+    if (!isOpen) return;
     const isInside = (target: EventTarget | null) =>
-      target instanceof Node && (row.current?.contains(target) || pop.current?.contains(target));
+      target instanceof Node && elements.some(({ current }) => current?.contains(target));
     const onDown = (event: Event) => !isInside(event.target) && close();
     document.addEventListener("pointerdown", onDown);
     window.addEventListener("scroll", close, { passive: true });
@@ -60,20 +144,33 @@ export function Bars({
       window.removeEventListener("scroll", close);
       window.removeEventListener("resize", close);
     };
-  }, [open === null]);
+  }, [isOpen]);
+}
 
-  function indexAt(x: number): number {
-    const { left, width } = row.current?.getBoundingClientRect() ?? new DOMRect();
-    return Math.max(0, Math.min(tones.length - 1, Math.floor(((x - left) / width) * tones.length)));
-  }
-
-  function onKeyDown(event: KeyboardEvent) {
+function useBarKeys({
+  open,
+  count,
+  row,
+  pop,
+  setOpen,
+  close,
+  onPick,
+}: {
+  open: number | null;
+  count: number;
+  row: RefObject<HTMLElement | null>;
+  pop: RefObject<HTMLElement | null>;
+  setOpen: (index: number) => void;
+  close: () => void;
+  onPick: Props["onPick"];
+}) {
+  const last = count - 1;
+  const current = open ?? last;
+  return (event: KeyboardEvent) => {
     if (event.altKey || event.ctrlKey || event.metaKey || event.target !== row.current) return;
-    const at = open ?? tones.length - 1;
-    const last = tones.length - 1;
     const next = {
-      ArrowLeft: Math.max(0, open === null ? last : at - 1),
-      ArrowRight: Math.min(last, open === null ? last : at + 1),
+      ArrowLeft: Math.max(0, open === null ? last : current - 1),
+      ArrowRight: Math.min(last, open === null ? last : current + 1),
       Home: 0,
       End: last,
     }[event.key];
@@ -82,75 +179,15 @@ export function Bars({
     else if (event.key === "Enter") {
       const link = pop.current?.querySelector("a");
       if (link) link.click();
-      else onPick?.(at);
+      else onPick?.(current);
     } else return;
     event.preventDefault();
     event.stopPropagation();
-  }
-
-  const keepOpen = {
-    onPointerEnter: () => clearTimeout(timer.current),
-    onPointerLeave: () => later(closeMs, null),
   };
-  return (
-    <>
-      <div
-        ref={row}
-        className={`bars ${className}`}
-        role="group"
-        aria-label={label}
-        tabIndex={tabbed ? 0 : -1}
-        onPointerMove={({ clientX, pointerType }) => {
-          if (pointerType !== "mouse") return;
-          const index = indexAt(clientX);
-          if (open === null) later(openMs, index);
-          else {
-            clearTimeout(timer.current);
-            setOpen(index);
-          }
-        }}
-        onPointerLeave={({ pointerType }) => pointerType === "mouse" && later(closeMs, null)}
-        onClick={({ clientX, nativeEvent }) => {
-          const index = indexAt(clientX);
-          const isTouch =
-            nativeEvent instanceof PointerEvent && nativeEvent.pointerType === "touch";
-          if (!isTouch && onPick !== undefined) {
-            close();
-            onPick(index);
-          } else setOpen(open === index ? null : index);
-        }}
-        onKeyDown={onKeyDown}
-        onFocus={({ target }) => {
-          if (target.matches(":focus-visible")) setOpen((before) => before ?? tones.length - 1);
-        }}
-        onBlur={({ relatedTarget }) => !pop.current?.contains(relatedTarget) && close()}
-      >
-        {tones.map((tone, index) => (
-          <i key={index} className={`bar-${tone}`} {...(index === open && { "data-open": "" })} />
-        ))}
-      </div>
-      {open !== null &&
-        row.current !== null &&
-        createPortal(
-          <div
-            ref={pop}
-            className="pop"
-            aria-live="polite"
-            style={placeOf(row.current, open)}
-            onPointerMove={(event) => event.stopPropagation()}
-            onClick={(event) => event.stopPropagation()}
-            {...keepOpen}
-          >
-            {children(open)}
-          </div>,
-          document.body,
-        )}
-    </>
-  );
 }
 
-/** Below the bar, or above where the window ends; as wide as the row on a phone. */
-function placeOf(row: HTMLElement, index: number): CSSProperties {
+/** Below the bar, or above it near the end of the window. On a phone, as wide as the row. */
+function popoverPosition(row: HTMLElement, index: number): CSSProperties {
   const bar = row.children[index]?.getBoundingClientRect() ?? new DOMRect();
   const whole = row.getBoundingClientRect();
   const { gap, edge, usualHeight } = popover;
@@ -160,17 +197,17 @@ function placeOf(row: HTMLElement, index: number): CSSProperties {
   const wanted = isNarrow ? whole.left : center - width / 2;
   const left = Math.max(edge, Math.min(innerWidth - width - edge, wanted));
   const isBelow = innerHeight - bar.bottom > usualHeight || bar.top < usualHeight;
-  const place: Record<string, string | number> = {
+  const position: Record<string, string | number> = {
     left,
     width,
     "--tip": `${Math.max(14, Math.min(width - 14, center - left))}px`,
   };
   return isBelow
-    ? { ...place, top: whole.bottom + gap }
-    : { ...place, bottom: innerHeight - whole.top + gap };
+    ? { ...position, top: whole.bottom + gap }
+    : { ...position, bottom: innerHeight - whole.top + gap };
 }
 
-/** What a popover says: lines without a value are left out. */
+/** The content of a popover. Omits lines without a value. */
 export function BarDetails({
   title,
   lines,
@@ -179,7 +216,7 @@ export function BarDetails({
 }: {
   title: string;
   lines: readonly (readonly [label: ReactNode, value: ReactNode])[];
-  /** `[["←", "→"], "hour"]`: what keys do. */
+  /** Keys and their action: `[["←", "→"], "hour"]`. */
   keys: readonly (readonly [keys: readonly string[], does: string])[];
   children?: ReactNode;
 }) {

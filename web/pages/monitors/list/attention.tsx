@@ -149,12 +149,7 @@ function AttentionRow({
   isMuted: boolean;
   isFirst: boolean;
 }) {
-  const { id, name, status, statusSince, lastMessage, type } = monitor;
-  const { mayWrite } = useSignedIn();
-  const check = useAction(async () => {
-    await checkNow(id);
-    notify(`Checked ${name}`);
-  });
+  const { id, name, status, statusSince, lastMessage } = monitor;
   const isOver = downSeconds !== null;
   const incident = isOver ? null : attention?.incident;
   const reason = reasonInWords(lastMessage ?? "");
@@ -183,30 +178,50 @@ function AttentionRow({
       <span className="attention-who min-w-0 break-anywhere">
         {!isOver && attention !== undefined && <Who attention={attention} isMuted={isMuted} />}
       </span>
-      <span className="attention-actions">
-        {mayWrite && !isOver && type !== "push" && (
-          <Button
-            size="xs"
-            className="attention-check"
-            aria-label={`Check now: ${name}`}
-            onClick={check.run}
-          >
-            Check now
-          </Button>
-        )}
-        {incident != null && (
-          <Link
-            to="/incidents/$id"
-            params={{ id: incident.id }}
-            className="link"
-            title={incident.title}
-          >
-            Incident
-          </Link>
-        )}
-        <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed incidentId={incident?.id} />
-      </span>
+      <RowActions monitor={monitor} isOver={isOver} incident={incident} />
     </li>
+  );
+}
+
+function RowActions({
+  monitor,
+  isOver,
+  incident,
+}: {
+  monitor: OverviewMonitor;
+  isOver: boolean;
+  incident: Attention["incident"] | undefined;
+}) {
+  const { id, name, type } = monitor;
+  const { mayWrite } = useSignedIn();
+  const check = useAction(async () => {
+    await checkNow(id);
+    notify(`Checked ${name}`);
+  });
+  return (
+    <span className="attention-actions">
+      {mayWrite && !isOver && type !== "push" && (
+        <Button
+          size="xs"
+          className="attention-check"
+          aria-label={`Check now: ${name}`}
+          onClick={check.run}
+        >
+          Check now
+        </Button>
+      )}
+      {incident != null && (
+        <Link
+          to="/incidents/$id"
+          params={{ id: incident.id }}
+          className="link"
+          title={incident.title}
+        >
+          Incident
+        </Link>
+      )}
+      <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed incidentId={incident?.id} />
+    </span>
   );
 }
 

@@ -1,3 +1,4 @@
+/** The Monitors page: problems, filters, the list by group, and bulk changes. */
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
@@ -39,22 +40,8 @@ function useIsHeadLoading(mayWrite: boolean, overview: Overview | undefined): bo
   return isLoading || isComing([running]);
 }
 
-export function MonitorsPage() {
-  const { data: overview, error } = useQuery(overviewQuery);
-  const { mayWrite } = useSignedIn();
-  const isHeadLoading = useIsHeadLoading(mayWrite, overview);
-  const data = isHeadLoading ? undefined : overview;
-  const navigate = useNavigate();
-  const filters = filtersOf(useSearch({ strict: false }));
-  const folded = folds.use();
-  const [adding, setAdding] = useState(false);
-  const address = useRef<HTMLInputElement>(null);
-  const add = () => {
-    setAdding(true);
-    // It may stand there already.
-    address.current?.focus();
-  };
-  const search = useRef<HTMLInputElement>(null);
+/** Monitors that match the filters. The server searches if the page has only a part of them. */
+function useFoundMonitors(data: Overview | undefined, filters: Filters) {
   const sent = JSON.stringify(sentFilters(filters));
   const wanted = useMemo(() => JSON.parse(sent) as Filters, [sent]);
   const asksServer = data !== undefined && isPartly(data) && isFiltered(wanted);
@@ -63,11 +50,27 @@ export function MonitorsPage() {
     enabled: asksServer,
     placeholderData: keepPreviousData,
   });
-  const shown = asksServer ? found : data;
-  const items = useMemo(
-    () => (shown === undefined ? [] : itemsOf(shown, filters, folded)),
-    [shown, filters.q, filters.status, filters.type, filters.tag, folded],
-  );
+  const readUntil = (groupId: string | null, until: number) =>
+    void readRows(asksServer ? wanted : undefined, groupId, until).catch(notifyError);
+  return { found: asksServer ? found : data, readUntil };
+}
+
+export function MonitorsPage() {
+  const { data: overview, error } = useQuery(overviewQuery);
+  const { mayWrite } = useSignedIn();
+  const isHeadLoading = useIsHeadLoading(mayWrite, overview);
+  const data = isHeadLoading ? undefined : overview;
+  const navigate = useNavigate();
+  const filters = filtersOf(useSearch({ strict: false }));
+  const [adding, setAdding] = useState(false);
+  const address = useRef<HTMLInputElement>(null);
+  const search = useRef<HTMLInputElement>(null);
+  const add = () => {
+    setAdding(true);
+    // The field can be visible already.
+    address.current?.focus();
+  };
+  const { found, readUntil } = useFoundMonitors(data, filters);
   useEffect(() => selection.clear, []);
   useShortcuts({
     n: () => mayWrite && add(),
@@ -76,28 +79,16 @@ export function MonitorsPage() {
   });
   const setFilters = (next: Filters) =>
     void navigate({ to: "/monitors", search: next, replace: true, resetScroll: false });
-  const empty = data !== undefined && data.monitors.length === 0 && data.groups.length === 0;
+  const isEmpty = data !== undefined && data.monitors.length === 0 && data.groups.length === 0;
 
   return (
     <>
       <PageHeader title="Monitors">
-        {mayWrite && !empty && (
-          <>
-            <Button className="not-phone" onClick={() => openDialog({ kind: "create-group" })}>
-              Create group
-            </Button>
-            <CreateButton onClick={add}>Create monitor</CreateButton>
-            <MoreActions className="only-phone">
-              <MenuItem icon="folder" onClick={() => openDialog({ kind: "create-group" })}>
-                Create group
-              </MenuItem>
-            </MoreActions>
-          </>
-        )}
+        {mayWrite && !isEmpty && <CreateActions add={add} />}
       </PageHeader>
       {error !== null && data === undefined && <LoadFailed what="The monitors" error={error} />}
-      {empty && <FirstMonitor field={address} onAdding={() => setAdding(true)} />}
-      {data !== undefined && !empty && (
+      {isEmpty && <FirstMonitor field={address} onAdding={() => setAdding(true)} />}
+      {data !== undefined && !isEmpty && (
         <>
           {adding && (
             <div className="panel quick-panel">
@@ -108,28 +99,62 @@ export function MonitorsPage() {
           <FirstAlert overview={data} />
           <NeedsAttention overview={data} />
           <FilterBar overview={data} filters={filters} onChange={setFilters} search={search} />
-          {shown !== undefined && items.length === 0 ? (
-            <EmptyState
-              icon={<Icon name="search" size={28} />}
-              title="No monitors found"
-              action={<Button onClick={() => setFilters({})}>Show all monitors</Button>}
-            >
-              No monitor matches these filters.
-            </EmptyState>
-          ) : (
-            <MonitorList
-              items={items}
-              mayWrite={mayWrite}
-              mayMove={!isFiltered(filters)}
-              onUnread={(groupId, until) =>
-                void readRows(asksServer ? wanted : undefined, groupId, until).catch(notifyError)
-              }
-            />
-          )}
+          <Found {...{ found, filters, readUntil }} onShowAll={() => setFilters({})} />
+          <GetStarted overview={data} />
         </>
       )}
-      {data !== undefined && !empty && <GetStarted overview={data} />}
-      {data !== undefined && <BulkBar overview={data} found={shown} />}
+      {data !== undefined && <BulkBar overview={data} found={found} />}
     </>
+  );
+}
+
+const CreateActions = ({ add }: { add: () => void }) => (
+  <>
+    <Button className="not-phone" onClick={() => openDialog({ kind: "create-group" })}>
+      Create group
+    </Button>
+    <CreateButton onClick={add}>Create monitor</CreateButton>
+    <MoreActions className="only-phone">
+      <MenuItem icon="folder" onClick={() => openDialog({ kind: "create-group" })}>
+        Create group
+      </MenuItem>
+    </MoreActions>
+  </>
+);
+
+function Found({
+  found,
+  filters,
+  readUntil,
+  onShowAll,
+}: {
+  found: Overview | undefined;
+  filters: Filters;
+  readUntil: (groupId: string | null, until: number) => void;
+  onShowAll: () => void;
+}) {
+  const { mayWrite } = useSignedIn();
+  const folded = folds.use();
+  const items = useMemo(
+    () => (found === undefined ? [] : itemsOf(found, filters, folded)),
+    [found, filters.q, filters.status, filters.type, filters.tag, folded],
+  );
+  if (found !== undefined && items.length === 0)
+    return (
+      <EmptyState
+        icon={<Icon name="search" size={28} />}
+        title="No monitors found"
+        action={<Button onClick={onShowAll}>Show all monitors</Button>}
+      >
+        No monitor matches these filters.
+      </EmptyState>
+    );
+  return (
+    <MonitorList
+      items={items}
+      mayWrite={mayWrite}
+      mayMove={!isFiltered(filters)}
+      onUnread={readUntil}
+    />
   );
 }
