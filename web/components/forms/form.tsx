@@ -1,3 +1,4 @@
+/** The frame of forms, with dialogs and common fields. */
 import { Alert, Button, Group, Modal, SegmentedControl, Text } from "@mantine/core";
 import { type ReactNode, useEffect, useRef, useState, useId } from "react";
 import { BusyButton } from "./busy-button.tsx";
@@ -10,21 +11,21 @@ export { type Form, useForm } from "./use-form.ts";
 
 type FrameProps<V extends Values> = {
   form: Form<V>;
-  /** The verb on the button. */
+  /** Label of the submit button. */
   submit: string;
   onCancel?: (() => void) | undefined;
-  /** What cancelling is called. */
+  /** Label of the cancel button. */
   cancel?: string;
-  /** There is nothing to save. */
+  /** Disables the submit button. */
   disabled?: boolean;
   /** Further actions, at the left of the buttons. */
   extra?: ReactNode;
-  /** The same for a script. */
+  /** The equivalent request for scripts. */
   curl?: () => Action;
   children: ReactNode;
 };
 
-/** The frame of every form: what has no field of its own, the buttons, and the choice after a 412. */
+/** The frame of every form: draft, general errors, buttons, and the choice after a conflict. */
 export function FormFrame<V extends Values>({
   form,
   submit,
@@ -41,14 +42,7 @@ export function FormFrame<V extends Values>({
   useEffect(() => focusFirst(frame.current), []);
   return (
     <form ref={frame} onSubmit={(event) => void form.submit(event)} noValidate className="form">
-      {form.restored && (
-        <p className="restored" role="status">
-          <span>What you typed earlier is back.</span>
-          <button type="button" className="plain-button link" onClick={form.discard}>
-            Start over
-          </button>
-        </p>
-      )}
+      {form.restored && <RestoredLine onDiscard={form.discard} />}
       {children}
       {form.rest !== null && (
         <Alert color="red" variant="light" role="alert" ref={rest}>
@@ -91,7 +85,16 @@ export function FormFrame<V extends Values>({
   );
 }
 
-/** Brings what a form says at its end into sight each time it says something else: its buttons are in sight of all of it. */
+const RestoredLine = ({ onDiscard }: { onDiscard: () => void }) => (
+  <p className="restored" role="status">
+    <span>What you typed earlier is back.</span>
+    <button type="button" className="plain-button link" onClick={onDiscard}>
+      Start over
+    </button>
+  </p>
+);
+
+/** Scrolls an element into view whenever its content changes. */
 export function useInSight<T extends HTMLElement>(said: unknown) {
   const element = useRef<T>(null);
   useEffect(() => {
@@ -102,18 +105,18 @@ export function useInSight<T extends HTMLElement>(said: unknown) {
 
 const fields = "input:not([type=radio], [type=checkbox], [type=hidden]), textarea";
 
-/** In a dialog one begins to type at once: where the form says so, or in its first field. */
+/** In a dialog, focuses the marked field, or the first one. */
 function focusFirst(form: HTMLFormElement | null) {
   if (form === null || form.closest("[role=dialog]") === null) return;
   const first = ["[data-autofocus]", `[data-begins-here] :is(${fields})`, fields]
     .map((selector) => form.querySelector<HTMLElement>(selector))
     .find((element) => element !== null);
-  // The dialog looks for it once it is open, and takes its close button where there is none.
+  // Without this attribute, the dialog focuses its close button when it opens.
   first?.setAttribute("data-autofocus", "true");
   first?.focus();
 }
 
-/** A form in a dialog, which no click beside it closes. */
+/** A form in a dialog. Clicks outside do not close it. */
 export function FormDialog<V extends Values>({
   title,
   size = "md",

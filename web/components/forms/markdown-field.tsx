@@ -1,3 +1,4 @@
+/** A text field for Markdown, with tools and a preview. */
 import { Textarea, type TextareaProps } from "@mantine/core";
 import { useLocalStorage, useMergedRef } from "@mantine/hooks";
 import { type KeyboardEvent, lazy, type Ref, Suspense, useRef } from "react";
@@ -11,7 +12,7 @@ const Preview = lazy(
 
 type Props = TextareaProps & { ref?: Ref<HTMLTextAreaElement> };
 
-/** A field of text that is shown as Markdown: with what it will look like while one types. */
+/** A text field with Markdown tools and a live preview. */
 export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const [isShown, setShown] = useLocalStorage({
@@ -20,7 +21,6 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
     getInitialValueInEffect: false,
   });
   const text = typeof field.value === "string" ? field.value : "";
-  const isBlank = text.trim() === "";
   const use = (tool: Tool) => area.current && write(area.current, tool);
   return (
     <Textarea
@@ -40,21 +40,7 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
       inputContainer={(input) => (
         <div className="md-field">
           <div className="md-tools" role="toolbar" aria-label="Formatting" onKeyDown={walk}>
-            {tools.map((tool, index) => (
-              <button
-                key={tool.label}
-                type="button"
-                className="md-tool"
-                aria-label={tool.label}
-                title={tool.key === undefined ? tool.label : `${tool.label} (${keyOf(tool.key)})`}
-                tabIndex={index === 0 ? 0 : -1}
-                // The text keeps its selection.
-                onMouseDown={(event) => event.preventDefault()}
-                onClick={() => use(tool)}
-              >
-                <Icon name={tool.icon} size={15} />
-              </button>
-            ))}
+            <ToolButtons onUse={use} />
             <button
               type="button"
               className="md-tool md-toggle"
@@ -67,17 +53,7 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
           </div>
           <div className="md-panes flex flex-col gap-8">
             {input}
-            {isShown && (
-              <div className="md-preview" data-blank={isBlank} role="group" aria-label="Formatted">
-                {isBlank ? (
-                  <span className="quiet">Nothing to preview yet</span>
-                ) : (
-                  <Suspense>
-                    <Preview text={text} />
-                  </Suspense>
-                )}
-              </div>
-            )}
+            {isShown && <PreviewPane text={text} />}
           </div>
         </div>
       )}
@@ -85,9 +61,41 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
   );
 }
 
-const keyOf = (key: string) => `${isMac ? "⌘" : "Ctrl+"}${key.toUpperCase()}`;
+const ToolButtons = ({ onUse }: { onUse: (tool: Tool) => void }) =>
+  tools.map((tool, index) => (
+    <button
+      key={tool.label}
+      type="button"
+      className="md-tool"
+      aria-label={tool.label}
+      title={tool.key === undefined ? tool.label : `${tool.label} (${keyHint(tool.key)})`}
+      tabIndex={index === 0 ? 0 : -1}
+      // Keeps the selection in the text.
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={() => onUse(tool)}
+    >
+      <Icon name={tool.icon} size={15} />
+    </button>
+  ));
 
-/** The arrow keys go from tool to tool, so that Tab passes all of them at once. */
+function PreviewPane({ text }: { text: string }) {
+  const isBlank = text.trim() === "";
+  return (
+    <div className="md-preview" data-blank={isBlank} role="group" aria-label="Formatted">
+      {isBlank ? (
+        <span className="quiet">Nothing to preview yet</span>
+      ) : (
+        <Suspense>
+          <Preview text={text} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+const keyHint = (key: string) => `${isMac ? "⌘" : "Ctrl+"}${key.toUpperCase()}`;
+
+/** Arrow keys move between tools, so that Tab skips the toolbar in one step. */
 function walk(event: KeyboardEvent<HTMLElement>) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (step === undefined) return;
@@ -99,11 +107,11 @@ function walk(event: KeyboardEvent<HTMLElement>) {
 type Tool = {
   label: string;
   icon: IconName;
-  /** With Ctrl. */
+  /** Together with Ctrl. */
   key?: string;
-  /** What the selected text becomes, and what of that is selected then. */
+  /** Replaces the selection. `words` is selected afterwards. */
   change: (selected: string) => { before: string; words: string; after: string };
-  /** It is for whole lines. */
+  /** Applies to whole lines. */
   ofLines?: boolean;
 };
 

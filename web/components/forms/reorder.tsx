@@ -1,15 +1,16 @@
+/** Reordering of short lists by mouse and keyboard. */
 import { type DragEvent, type HTMLAttributes, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Icon } from "../display/icons.tsx";
 
-/** `items` with the one at `from` at `to`. */
+/** Moves the item at `from` to `to`. */
 function moved<T>(items: readonly T[], from: number, to: number): T[] {
   const item = items[from];
   if (item === undefined || to < 0 || to >= items.length) return [...items];
   return items.toSpliced(from, 1).toSpliced(to, 0, item);
 }
 
-/** A short list whose order people set: by dragging a grip, or with the arrow keys on it. */
+/** A short list that people reorder by dragging a grip, or with arrow keys on it. */
 export function useReorder<T>(items: readonly T[], onChange: (items: T[]) => void) {
   const dragged = useRef<number | null>(null);
   const [over, setOver] = useState<number | null>(null);
@@ -18,13 +19,13 @@ export function useReorder<T>(items: readonly T[], onChange: (items: T[]) => voi
   function move(from: number, to: number) {
     if (to < 0 || to >= items.length) return;
     flushSync(() => onChange(moved(items, from, to)));
-    // The grip goes where its item went.
+    // The focus follows the moved item.
     list.current?.children[to]?.querySelector<HTMLElement>("[data-grip]")?.focus();
   }
 
   return {
     list,
-    /** For the element of each item. */
+    /** Props of the element of an item. */
     itemOf: (index: number): HTMLAttributes<HTMLElement> & { "data-drop"?: string } => ({
       onDragOver(event: DragEvent) {
         if (dragged.current === null) return;
@@ -45,13 +46,9 @@ export function useReorder<T>(items: readonly T[], onChange: (items: T[]) => voi
         }),
     }),
     gripOf: (index: number, name: string) => (
-      <button
-        type="button"
-        data-grip
-        className="reorder-grip"
-        draggable
-        aria-label={`Move ${name}`}
-        title="Drag, or press an arrow key"
+      <Grip
+        name={name}
+        onStep={(step) => move(index, index + step)}
         onDragStart={(event) => {
           dragged.current = index;
           event.stopPropagation();
@@ -64,15 +61,34 @@ export function useReorder<T>(items: readonly T[], onChange: (items: T[]) => voi
           dragged.current = null;
           setOver(null);
         }}
-        onKeyDown={(event) => {
-          const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-          if (step === undefined) return;
-          event.preventDefault();
-          move(index, index + step);
-        }}
-      >
-        <Icon name="grip" size={14} />
-      </button>
+      />
     ),
   };
 }
+
+const Grip = ({
+  name,
+  onStep,
+  ...drag
+}: {
+  name: string;
+  onStep: (step: number) => void;
+} & Pick<HTMLAttributes<HTMLElement>, "onDragStart" | "onDragEnd">) => (
+  <button
+    type="button"
+    data-grip
+    className="reorder-grip"
+    draggable
+    aria-label={`Move ${name}`}
+    title="Drag, or press an arrow key"
+    {...drag}
+    onKeyDown={(event) => {
+      const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      onStep(step);
+    }}
+  >
+    <Icon name="grip" size={14} />
+  </button>
+);

@@ -1,3 +1,4 @@
+/** Fields for secrets and for headers, whose stored values are never shown. */
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { capitalized } from "../../../src/core/text/words.ts";
@@ -11,18 +12,18 @@ type Props = {
   hint?: string | undefined;
   placeholder?: string | undefined;
   error: string | undefined;
-  /** What is stored has to be entered again, so an empty field does not keep it. */
+  /** The stored secret must be entered again: an empty field does not keep it. */
   isAsked?: boolean;
-  /** Undefined keeps what is stored, null clears it. */
+  /** Undefined keeps the stored secret, null clears it. */
   value: string | null | undefined;
   onChange: (value: string | null | undefined) => void;
   isSet: boolean;
   mayBeNone: boolean;
-  /** Makes one up, where both sides may agree on any. */
+  /** Generates a secret, for services that accept any. */
   generate?: (() => string) | undefined;
 };
 
-/** A secret: never shown, kept when left empty, and cleared only on purpose. */
+/** A secret. It is never shown; an empty field keeps the stored one. */
 export function SecretField({
   label,
   hint,
@@ -45,15 +46,7 @@ export function SecretField({
         description={hint}
         error={error}
         autoComplete="off"
-        placeholder={
-          clears
-            ? "Will be cleared when you save"
-            : isAsked
-              ? "Enter it again for the new address"
-              : isSet
-                ? "Set; leave empty to keep it"
-                : placeholder
-        }
+        placeholder={secretPlaceholder(clears, isAsked, isSet) ?? placeholder}
         value={value ?? ""}
         onChange={({ currentTarget }) =>
           onChange(currentTarget.value === "" ? nothing : currentTarget.value)
@@ -70,9 +63,9 @@ export function SecretField({
           type="button"
           className="plain-button link"
           onClick={() => {
-            const made = generate();
-            setGenerated(made);
-            onChange(made);
+            const secret = generate();
+            setGenerated(secret);
+            onChange(secret);
           }}
         >
           Generate
@@ -91,6 +84,12 @@ export function SecretField({
   );
 }
 
+function secretPlaceholder(clears: boolean, isAsked: boolean, isSet: boolean) {
+  if (clears) return "Will be cleared when you save";
+  if (isAsked) return "Enter it again for the new address";
+  return isSet ? "Set; leave empty to keep it" : undefined;
+}
+
 type FieldProps<V> = {
   name: string;
   label: string;
@@ -100,10 +99,10 @@ type FieldProps<V> = {
   secrets: StoredSecrets;
 };
 
-/** A value that is stored and not shown is null. */
+/** A stored, hidden value is null. */
 type Headers = Record<string, string | null>;
 
-/** HTTP headers and the like as lines of name and value; a stored value is kept when it is left empty. */
+/** Lines of name and value, such as HTTP headers. An empty value keeps the stored one. */
 export function HeadersField({
   name: field,
   label,
@@ -116,9 +115,9 @@ export function HeadersField({
   secrets,
 }: FieldProps<Headers> & {
   hint: string | undefined;
-  /** What one of them is called. */
+  /** Name of one line. */
   item: string;
-  /** Whether the values are for all to see. */
+  /** Whether the values are visible. */
   isOpen: boolean;
 }) {
   const ValueField = isOpen ? TextInput : PasswordField;
@@ -128,7 +127,9 @@ export function HeadersField({
     onChange(Object.fromEntries(next.filter(([name, text]) => name !== "" || text)));
   }
   const called = ([name]: readonly [string, ...unknown[]]) => name || `the ${item}`;
-  const issues = lines.map(([name]) => secrets.errorOf(`${field}.${name}`));
+  const pathOf = (name: string) => `${field}.${name}`;
+  const issues = lines.map(([name]) => secrets.errorOf(pathOf(name)));
+  const emptied = (name: string) => (secrets.isSet(pathOf(name)) ? null : "");
   return (
     <LinesField
       label={label}
@@ -152,7 +153,7 @@ export function HeadersField({
             aria-label={`Value of ${called([name])}`}
             autoComplete="off"
             placeholder={
-              text === null ? (placeholderOf(secrets, `${field}.${name}`) ?? "Enter the value") : ""
+              text === null ? (placeholderOf(secrets, pathOf(name)) ?? "Enter the value") : ""
             }
             value={text ?? ""}
             onChange={({ currentTarget: { value: typed } }) =>
@@ -164,8 +165,4 @@ export function HeadersField({
       )}
     </LinesField>
   );
-
-  function emptied(name: string) {
-    return secrets.isSet(`${field}.${name}`) ? null : "";
-  }
 }

@@ -1,3 +1,4 @@
+/** The list of alert channels. */
 import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import type { ChannelUse } from "../../../src/dashboard/schema.ts";
@@ -34,11 +35,9 @@ export default function AlertChannelsPage() {
   const { data, error } = useAlertChannels();
   const deleting = useDeleting();
   const channels = data?.filter(({ id }) => !deleting.has(id));
-  const { data: uses } = useChannelUses();
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
   const { new: chosen } = useSearch({ strict: false });
-  const usesById = useMemo(() => new Map(uses?.map((use) => [use.channelId, use])), [uses]);
   const open = (type?: string) =>
     void navigate({ to: "/alert-channels", search: type === undefined ? {} : { new: type } });
   useRowKeys();
@@ -53,41 +52,12 @@ export default function AlertChannelsPage() {
       {error !== null && channels === undefined && (
         <LoadFailed what="The alert channels" error={error} />
       )}
-      {channels?.length === 0 && (
-        <EmptyState icon={<Icon name="bell" size={28} />} title="No alert channels yet">
-          {mayWrite
-            ? "An alert channel is where alerts are sent. Choose a type, send a test, and add the channel to your monitors."
-            : "An alert channel is where alerts are sent."}
-        </EmptyState>
-      )}
-      {channels?.length === 0 && mayWrite && (
-        <Panel className="gallery-panel">
-          <ChannelGallery onChoose={open} />
-        </Panel>
-      )}
+      {channels?.length === 0 && <NoChannels mayWrite={mayWrite} onChoose={open} />}
       {channels !== undefined && channels.length > 0 && (
-        <>
-          <div className="list-head channels-head faint" aria-hidden="true">
-            <span>Channel</span>
-            <span>Used by</span>
-            <span>Last delivery</span>
-          </div>
-          <Panel flush>
-            <ul className="channels" aria-label="Alert channels">
-              {channels.map((channel) => (
-                <ChannelRow
-                  key={channel.id}
-                  channel={channel}
-                  use={usesById.get(channel.id)}
-                  mayWrite={mayWrite}
-                />
-              ))}
-            </ul>
-          </Panel>
-        </>
+        <ChannelList channels={channels} mayWrite={mayWrite} />
       )}
       <Suspense>
-        {/* The first one begins with other values. */}
+        {/* The first channel starts with other values, so the list must be known. */}
         {mayWrite && channels !== undefined && chosen !== undefined && (
           <CreateChannel
             chosen={chosen}
@@ -101,9 +71,62 @@ export default function AlertChannelsPage() {
   );
 }
 
+const NoChannels = ({
+  mayWrite,
+  onChoose,
+}: {
+  mayWrite: boolean;
+  onChoose: (type: string) => void;
+}) => (
+  <>
+    <EmptyState icon={<Icon name="bell" size={28} />} title="No alert channels yet">
+      {mayWrite
+        ? "An alert channel is where alerts are sent. Choose a type, send a test, and add the channel to your monitors."
+        : "An alert channel is where alerts are sent."}
+    </EmptyState>
+    {mayWrite && (
+      <Panel className="gallery-panel">
+        <ChannelGallery onChoose={onChoose} />
+      </Panel>
+    )}
+  </>
+);
+
+function ChannelList({
+  channels,
+  mayWrite,
+}: {
+  channels: readonly AlertChannel[];
+  mayWrite: boolean;
+}) {
+  const { data: uses } = useChannelUses();
+  const usesById = useMemo(() => new Map(uses?.map((use) => [use.channelId, use])), [uses]);
+  return (
+    <>
+      <div className="list-head channels-head faint" aria-hidden="true">
+        <span>Channel</span>
+        <span>Used by</span>
+        <span>Last delivery</span>
+      </div>
+      <Panel flush>
+        <ul className="channels" aria-label="Alert channels">
+          {channels.map((channel) => (
+            <ChannelRow
+              key={channel.id}
+              channel={channel}
+              use={usesById.get(channel.id)}
+              mayWrite={mayWrite}
+            />
+          ))}
+        </ul>
+      </Panel>
+    </>
+  );
+}
+
 type Props = { channel: AlertChannel; use: ChannelUse | undefined; mayWrite: boolean };
 
-/** One channel; what goes wrong with it stands below its name. */
+/** The row of a channel, with its last error. */
 function ChannelRow({ channel, use, mayWrite }: Props) {
   const { id, name, type, enabled, lastDeliveryAt, lastError } = channel;
   return (

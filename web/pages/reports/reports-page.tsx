@@ -1,3 +1,4 @@
+/** The Reports page: subject, month, and the report. */
 import { ActionIcon, Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -16,10 +17,10 @@ import { useNow, useZone } from "../../components/display/time.tsx";
 import { monthAfter, monthInWords, type ReportSearch, reportSearchOf } from "./search.ts";
 import { ReportView } from "./report-view.tsx";
 
-/** Figures of the month that goes on: a minute old is recent. */
+/** Refresh interval of the current month, in milliseconds. */
 const refetchInterval = 60_000;
 
-/** What a month was, for those who have to account for it: also on paper. */
+/** Monthly reports, which can be printed and downloaded. */
 export default function ReportsPage() {
   const zone = useZone();
   const { organization } = useSignedIn();
@@ -59,23 +60,11 @@ export default function ReportsPage() {
       </PageHeader>
       <div className="report-choice">
         <SubjectSelect search={search} onChange={(next) => show({ ...next, month })} />
-        <div className="report-month flex items-center gap-6 text-s">
-          <ActionIcon
-            className="report-back"
-            aria-label="Previous month"
-            onClick={() => show({ ...search, month: monthAfter(month, -1) })}
-          >
-            <Icon name="right" />
-          </ActionIcon>
-          <b aria-live="polite">{monthInWords(month)}</b>
-          <ActionIcon
-            aria-label="Next month"
-            disabled={month >= current}
-            onClick={() => show({ ...search, month: monthAfter(month, 1) })}
-          >
-            <Icon name="right" />
-          </ActionIcon>
-        </div>
+        <MonthSwitch
+          month={month}
+          isCurrent={month >= current}
+          onChange={(next) => show({ ...search, month: next })}
+        />
       </div>
       <Loaded query={report} what="The report">
         {(found) => <ReportView report={found} organization={organization.name} />}
@@ -83,6 +72,34 @@ export default function ReportsPage() {
     </div>
   );
 }
+
+const MonthSwitch = ({
+  month,
+  isCurrent,
+  onChange,
+}: {
+  month: string;
+  isCurrent: boolean;
+  onChange: (month: string) => void;
+}) => (
+  <div className="report-month flex items-center gap-6 text-s">
+    <ActionIcon
+      className="report-back"
+      aria-label="Previous month"
+      onClick={() => onChange(monthAfter(month, -1))}
+    >
+      <Icon name="right" />
+    </ActionIcon>
+    <b aria-live="polite">{monthInWords(month)}</b>
+    <ActionIcon
+      aria-label="Next month"
+      disabled={isCurrent}
+      onClick={() => onChange(monthAfter(month, 1))}
+    >
+      <Icon name="right" />
+    </ActionIcon>
+  </div>
+);
 
 const values = {
   groupId: (id: string) => `groupId ${id}`,

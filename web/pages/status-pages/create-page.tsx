@@ -1,3 +1,4 @@
+/** The dialog that creates a status page. */
 import { Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -10,10 +11,10 @@ import { useZone } from "../../components/display/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { visibilities } from "./labels.tsx";
 
-/** An address made of a title: `Card payments` becomes `card-payments`. */
+/** Address from a title: `Card payments` becomes `card-payments`. */
 const slugOf = (title: string) => slugFrom(title, 63);
 
-/** A further page: what it can't do without; everything else is set up in its editor. */
+/** Creates a status page. Its editor has all other settings. */
 export default function CreatePage({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const { data: overview } = useOverview();
@@ -63,18 +64,34 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
         }}
         error={errorOf("slug")}
       />
-      <Select
-        label="Visibility"
-        description="The page starts with a section for each group. Make it public once it is ready."
-        data={(["hidden", "public"] as const).map((value) => ({
-          value,
-          label: visibilities[value].label,
-        }))}
+      <VisibilityField
         value={values.visibility}
-        onChange={(next) => set("visibility", next ?? "hidden")}
-        allowDeselect={false}
+        onChange={(visibility) => set("visibility", visibility)}
         error={errorOf("visibility")}
       />
     </FormDialog>
   );
 }
+
+const VisibilityField = ({
+  value,
+  onChange,
+  error,
+}: {
+  value: StatusPage["visibility"];
+  onChange: (visibility: StatusPage["visibility"]) => void;
+  error: string | undefined;
+}) => (
+  <Select
+    label="Visibility"
+    description="The page starts with a section for each group. Make it public once it is ready."
+    data={(["hidden", "public"] as const).map((option) => ({
+      value: option,
+      label: visibilities[option].label,
+    }))}
+    value={value}
+    onChange={(next) => onChange(next ?? "hidden")}
+    allowDeselect={false}
+    error={error}
+  />
+);

@@ -1,3 +1,4 @@
+/** The editor of a status page, with a live preview. */
 import { useEffect, useMemo, useState } from "react";
 import { dataOf, ifMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
@@ -28,10 +29,9 @@ function valuesOf(page: StatusPage): PageValues {
   return { ...fields, password: undefined };
 }
 
-/** The page's fields beside what the page looks like with them, before they are saved. */
-export function PageEditor({ page }: { page: StatusPage }) {
+/** The form follows the stored page until the person changes something. `base` is the page that it started from. */
+function usePageForm(page: StatusPage) {
   const { id } = page;
-  // What the fields began with: somebody else's change must not take away what is being typed.
   const [base, setBase] = useState(page);
   const form: PageForm = useForm(
     valuesOf(page),
@@ -39,24 +39,30 @@ export function PageEditor({ page }: { page: StatusPage }) {
       const saved = await dataOf(
         pageRoutes(id).patch(values, ifMatch(force ? undefined : base, once)),
       );
-      take(saved);
+      startFrom(saved);
       cacheStatusPage(saved);
       notify("Saved");
     },
-    // What comes is taken below, unless something is typed by then.
+    // The effect below applies the result unless something was typed meanwhile.
     () => void queryClient.fetchQuery({ ...statusPageQuery(id), staleTime: 0 }),
     { key: `status-page ${id}`, secrets: ["password"] },
   );
-  const { values, dirty, reset } = form;
-  function take(current: StatusPage) {
+  const { dirty, reset } = form;
+  function startFrom(current: StatusPage) {
     setBase(current);
     reset(valuesOf(current));
   }
   useEffect(() => {
-    if (dirty || page === base) return;
-    setBase(page);
-    reset(valuesOf(page));
+    if (!dirty && page !== base) startFrom(page);
   }, [page, base, dirty, reset]);
+  return { form, base, setBase, startFrom };
+}
+
+/** The fields of a status page next to a preview of the unsaved page. */
+export function PageEditor({ page }: { page: StatusPage }) {
+  const { id } = page;
+  const { form, base, setBase, startFrom } = usePageForm(page);
+  const { values, dirty } = form;
   const body = useMemo(() => ({ ...values, password: undefined }), [values]);
   return (
     <div className="page-editor">
@@ -65,7 +71,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
         <FormFrame
           form={form}
           submit="Save"
-          onCancel={dirty ? () => take(base) : undefined}
+          onCancel={dirty ? () => startFrom(base) : undefined}
           cancel="Discard"
           disabled={!dirty}
           curl={() => ({ method: "PATCH", route: pageRoutes(id), body: values })}

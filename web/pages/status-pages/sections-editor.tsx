@@ -1,3 +1,4 @@
+/** The editor of a status page's sections. */
 import { Button, Checkbox, Menu, ActionIcon, Select, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type {
@@ -15,13 +16,12 @@ type Props = {
   errorOf: (path: string) => string | undefined;
 };
 
-/** What the page shows: groups as they are, and lists of one's own. */
+/** The sections of a page: groups, and lists of chosen monitors. */
 export function SectionsEditor({ sections, onChange, errorOf }: Props) {
   const { data: overview } = useOverview();
   const { list, itemOf, gripOf } = useReorder(sections, onChange);
   if (overview === undefined) return null;
   const used = new Set(sections.map(({ groupId }) => groupId));
-  const free = overview.groups.filter(({ id }) => !used.has(id));
   const listed = new Set(
     sections
       .filter(({ groupId }) => groupId === null)
@@ -56,45 +56,61 @@ export function SectionsEditor({ sections, onChange, errorOf }: Props) {
         ))}
       </ul>
       {issue !== undefined && <p className="section-error down">{issue}</p>}
-      <div className="sections-add">
-        <Menu position="bottom-start" width={240}>
-          <Menu.Target>
-            <Button
-              size="xs"
-              disabled={free.length === 0}
-              leftSection={<Icon name="folder" size={14} />}
-            >
-              Add group
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown className="menu-scroll">
-            {free.map(({ id, name, color }) => (
-              <Menu.Item
-                key={id}
-                leftSection={<i className={`dot dot-${color}`} />}
-                onClick={() => add({ groupId: id })}
-              >
-                {name}
-              </Menu.Item>
-            ))}
-          </Menu.Dropdown>
-        </Menu>
-        <Button
-          size="xs"
-          leftSection={<Icon name="plus" size={14} />}
-          onClick={() => add({ name: `Section ${sections.length + 1}` })}
-        >
-          Add list
-        </Button>
-      </div>
+      <AddButtons
+        groups={overview.groups.filter(({ id }) => !used.has(id))}
+        nextNumber={sections.length + 1}
+        onAdd={add}
+      />
     </div>
   );
 }
 
+const AddButtons = ({
+  groups,
+  nextNumber,
+  onAdd,
+}: {
+  groups: Overview["groups"];
+  nextNumber: number;
+  onAdd: (section: Partial<Section>) => void;
+}) => (
+  <div className="sections-add">
+    <Menu position="bottom-start" width={240}>
+      <Menu.Target>
+        <Button
+          size="xs"
+          disabled={groups.length === 0}
+          leftSection={<Icon name="folder" size={14} />}
+        >
+          Add group
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown className="menu-scroll">
+        {groups.map(({ id, name, color }) => (
+          <Menu.Item
+            key={id}
+            leftSection={<i className={`dot dot-${color}`} />}
+            onClick={() => onAdd({ groupId: id })}
+          >
+            {name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+    <Button
+      size="xs"
+      leftSection={<Icon name="plus" size={14} />}
+      onClick={() => onAdd({ name: `Section ${nextNumber}` })}
+    >
+      Add list
+    </Button>
+  </div>
+);
+
 type CardProps = {
   section: Section;
   overview: Overview;
-  /** Monitors that stand in some list of the page already. */
+  /** Monitors that are already in a list of the page. */
   listed: ReadonlySet<string>;
   error: string | undefined;
   nameError: string | undefined;
@@ -103,7 +119,7 @@ type CardProps = {
   onRemove: () => void;
 };
 
-/** One section: its name, and on demand its monitors. */
+/** A section: its name, and its monitors when it is open. */
 function SectionCard({
   section,
   overview,
@@ -120,7 +136,7 @@ function SectionCard({
   const members = overview.monitors.filter((monitor) => monitor.groupId === groupId);
   const title = name ?? group?.name ?? "the section";
   const count = groupId === null ? monitors.length : members.length;
-  const free = overview.monitors.filter(({ id }) => !listed.has(id));
+  const setMonitors = (next: Listed) => onChange({ ...section, monitors: next });
   return (
     <>
       <div className="section-head relative flex gap-6 items-center">
@@ -158,31 +174,16 @@ function SectionCard({
       {open && (
         <div className="section-monitors">
           {groupId === null ? (
-            <FreeList
-              monitors={monitors}
-              overview={overview}
-              onChange={(next) => onChange({ ...section, monitors: next })}
-            />
+            <>
+              <FreeList monitors={monitors} overview={overview} onChange={setMonitors} />
+              <AddMonitor
+                title={title}
+                monitors={overview.monitors.filter(({ id }) => !listed.has(id))}
+                onAdd={(id) => setMonitors([...monitors, { ...unnamed, id }])}
+              />
+            </>
           ) : (
-            <GroupNames
-              members={members}
-              monitors={monitors}
-              onChange={(next) => onChange({ ...section, monitors: next })}
-            />
-          )}
-          {groupId === null && (
-            <Select
-              size="xs"
-              aria-label={`Add a monitor to ${title}`}
-              placeholder={free.length === 0 ? "All monitors are on the page" : "Add a monitor…"}
-              disabled={free.length === 0}
-              searchable
-              value={null}
-              data={free.slice(0, 500).map(({ id, name }) => ({ value: id, label: name }))}
-              onChange={(id) =>
-                id !== null && onChange({ ...section, monitors: [...monitors, { ...shown, id }] })
-              }
-            />
+            <GroupNames members={members} monitors={monitors} onChange={setMonitors} />
           )}
         </div>
       )}
@@ -192,8 +193,29 @@ function SectionCard({
 
 type Listed = StatusPageSection["monitors"];
 
-/** How a monitor is shown of which nothing else is said. */
-const shown = { name: null, showDescription: false };
+const AddMonitor = ({
+  title,
+  monitors,
+  onAdd,
+}: {
+  title: string;
+  monitors: readonly OverviewMonitor[];
+  onAdd: (id: string) => void;
+}) => (
+  <Select
+    size="xs"
+    aria-label={`Add a monitor to ${title}`}
+    placeholder={monitors.length === 0 ? "All monitors are on the page" : "Add a monitor…"}
+    disabled={monitors.length === 0}
+    searchable
+    value={null}
+    data={monitors.slice(0, 500).map(({ id, name }) => ({ value: id, label: name }))}
+    onChange={(id) => id !== null && onAdd(id)}
+  />
+);
+
+/** Defaults of a monitor on the page. */
+const unnamed = { name: null, showDescription: false };
 
 /** The monitors of a list in their order, each under a public name if it has one. */
 function FreeList({
@@ -252,7 +274,7 @@ function GroupNames({
         <li key={id} className="relative flex gap-6 items-center">
           <PublicMonitor
             own={name}
-            monitor={published.get(id) ?? { ...shown, id }}
+            monitor={published.get(id) ?? { ...unnamed, id }}
             onChange={(next) => {
               const others = monitors.filter((one) => one.id !== id);
               const isUsual = next.name === null && !next.showDescription;

@@ -1,3 +1,4 @@
+/** The postmortem of an incident: text, draft, publication. */
 import { Button, Checkbox, Modal } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -20,7 +21,7 @@ import { useAudience } from "../data.ts";
 
 const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we change**\n\n";
 
-/** `known` is the incident as it was read; undefined overwrites what others wrote since. */
+/** `known` is the incident as it was read. Undefined overwrites later changes by others. */
 async function save(
   id: string,
   patch: PostmortemPatch,
@@ -31,9 +32,9 @@ async function save(
   queryClient.setQueryData(recordKey("incident", id), after);
 }
 
-/** What people learned from an incident, once it is over or somebody has begun to write it. */
+/** The postmortem of an incident that is resolved, or whose postmortem exists. */
 export function Postmortem({ incident }: { incident: Incident }) {
-  const { id, status, postmortem } = incident;
+  const { status, postmortem } = incident;
   const { mayWrite } = useSignedIn();
   const [dialog, setDialog] = useState<"write" | "publish" | null>(null);
   const close = () => setDialog(null);
@@ -51,44 +52,7 @@ export function Postmortem({ incident }: { incident: Incident }) {
             </span>
           )}
         </h2>
-        {mayWrite && (
-          <>
-            <Button size="compact-sm" onClick={() => setDialog("write")}>
-              {postmortem === null ? "Write postmortem" : "Edit"}
-            </Button>
-            {postmortem !== null && !isPublished && (
-              <Button
-                size="compact-sm"
-                disabled={status !== "resolved"}
-                title={status === "resolved" ? undefined : "Resolve the incident first"}
-                onClick={() => setDialog("publish")}
-              >
-                Publish
-              </Button>
-            )}
-            {postmortem !== null && (
-              <RowMenu label="Actions for the postmortem">
-                {() => (
-                  <>
-                    {isPublished && (
-                      <MenuItem
-                        icon="lock"
-                        onClick={() =>
-                          void save(id, { published: false }, incident).catch(notifyError)
-                        }
-                      >
-                        Unpublish
-                      </MenuItem>
-                    )}
-                    <DangerItem icon="trash" onClick={() => deletePostmortem(incident)}>
-                      Delete
-                    </DangerItem>
-                  </>
-                )}
-              </RowMenu>
-            )}
-          </>
-        )}
+        {mayWrite && <PostmortemActions incident={incident} onOpen={setDialog} />}
       </div>
       {postmortem === null ? (
         <p className="quiet">Say what happened, why, and what you will change.</p>
@@ -105,6 +69,51 @@ export function Postmortem({ incident }: { incident: Incident }) {
       {dialog === "write" && <WriteDialog incident={incident} onClose={close} />}
       {dialog === "publish" && <PublishDialog incident={incident} onClose={close} />}
     </section>
+  );
+}
+
+function PostmortemActions({
+  incident,
+  onOpen,
+}: {
+  incident: Incident;
+  onOpen: (dialog: "write" | "publish") => void;
+}) {
+  const { id, status, postmortem } = incident;
+  const isPublished = postmortem !== null && postmortem.publishedAt !== null;
+  const unpublish = () => void save(id, { published: false }, incident).catch(notifyError);
+  return (
+    <>
+      <Button size="compact-sm" onClick={() => onOpen("write")}>
+        {postmortem === null ? "Write postmortem" : "Edit"}
+      </Button>
+      {postmortem !== null && !isPublished && (
+        <Button
+          size="compact-sm"
+          disabled={status !== "resolved"}
+          title={status === "resolved" ? undefined : "Resolve the incident first"}
+          onClick={() => onOpen("publish")}
+        >
+          Publish
+        </Button>
+      )}
+      {postmortem !== null && (
+        <RowMenu label="Actions for the postmortem">
+          {() => (
+            <>
+              {isPublished && (
+                <MenuItem icon="lock" onClick={unpublish}>
+                  Unpublish
+                </MenuItem>
+              )}
+              <DangerItem icon="trash" onClick={() => deletePostmortem(incident)}>
+                Delete
+              </DangerItem>
+            </>
+          )}
+        </RowMenu>
+      )}
+    </>
   );
 }
 

@@ -1,3 +1,4 @@
+/** The filters of the list of incidents. */
 import { Select } from "@mantine/core";
 import type { RefObject } from "react";
 import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";
@@ -15,8 +16,7 @@ export function IncidentFilterBar({
   onChange: (filters: IncidentFilters) => void;
   search: RefObject<HTMLInputElement | null>;
 }) {
-  const { data: overview } = useOverview();
-  /** Another list begins at its first page. */
+  /** A new filter starts at the first page. */
   const put = (name: keyof IncidentFilters, value: string | undefined) => {
     const { [name]: _, page: __, ...rest } = filters;
     onChange((value === undefined ? rest : { ...rest, [name]: value }) as IncidentFilters);
@@ -26,7 +26,6 @@ export function IncidentFilterBar({
       {label}
     </Chip>
   );
-  const monitors = overview?.monitors ?? [];
   return (
     <div className="filters">
       <SearchField
@@ -50,23 +49,36 @@ export function IncidentFilterBar({
         options={severities.map((severity) => [severity, capitalized(severity)])}
         onChange={(severity) => put("severity", severity)}
       />
-      {monitors.length > 0 && (
-        <Select
-          className="chip-select"
-          aria-label="Monitor"
-          placeholder="Monitor"
-          size="xs"
-          radius="xl"
-          searchable
-          clearable
-          limit={100}
-          nothingFoundMessage="No monitors found"
-          data={monitors.map(({ id, name }) => ({ value: id, label: name }))}
-          value={filters.monitor ?? null}
-          onChange={(id) => put("monitor", id ?? undefined)}
-        />
-      )}
+      <MonitorSelect value={filters.monitor} onChange={(id) => put("monitor", id)} />
       <LiveDot />
     </div>
+  );
+}
+
+function MonitorSelect({
+  value,
+  onChange,
+}: {
+  value: string | undefined;
+  onChange: (id: string | undefined) => void;
+}) {
+  const { data: overview } = useOverview();
+  const monitors = overview?.monitors ?? [];
+  if (monitors.length === 0) return null;
+  return (
+    <Select
+      className="chip-select"
+      aria-label="Monitor"
+      placeholder="Monitor"
+      size="xs"
+      radius="xl"
+      searchable
+      clearable
+      limit={100}
+      nothingFoundMessage="No monitors found"
+      data={monitors.map(({ id, name }) => ({ value: id, label: name }))}
+      value={value ?? null}
+      onChange={(id) => onChange(id ?? undefined)}
+    />
   );
 }

@@ -68,15 +68,7 @@ export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
         <div className="chart-room">
           <Suspense fallback={<div className="chart-coming" />}>
             <LatencyChart span={range} columns={columns} shown={shown} onZoom={showRange}>
-              {(index) => (
-                <Tip
-                  columns={columns}
-                  index={index}
-                  stepMs={stepMs}
-                  shown={shown}
-                  labels={labels}
-                />
-              )}
+              {(index) => <Tip {...{ columns, index, stepMs, shown, labels }} />}
             </LatencyChart>
           </Suspense>
           <ChartKeys />

@@ -1,3 +1,4 @@
+/** The filters of the Monitors page. */
 import type { RefObject } from "react";
 import { allStates, type Overview } from "../../../data/overview.ts";
 import { countInWords } from "../../../components/display/format.ts";
@@ -6,7 +7,7 @@ import { type State, StateIcon, stateLabels } from "../../../components/display/
 import type { Filters } from "./filters.ts";
 import { typeName } from "../type-names.ts";
 
-const shown: State[] = ["down", "degraded", "maintenance", "pending", "paused", "up"];
+const chipStates: State[] = ["down", "degraded", "maintenance", "pending", "paused", "up"];
 
 export function FilterBar({
   overview,
@@ -20,7 +21,6 @@ export function FilterBar({
   search: RefObject<HTMLInputElement | null>;
 }) {
   const { monitors, groups, totals } = overview;
-  const counts = allStates(overview);
   const types = [
     ...new Set([...monitors.map(({ type }) => type), ...(totals?.types ?? [])]),
   ].sort();
@@ -39,19 +39,11 @@ export function FilterBar({
         onChange={(q) => put("q", q || undefined)}
         box={search}
       />
-      {shown.map((state) => {
-        const count = counts[state] ?? 0;
-        const on = filters.status === state;
-        if (count === 0 && !on) return null;
-        return (
-          <Chip key={state} on={on} onToggle={(on) => put("status", on ? state : undefined)}>
-            <StateIcon state={state} size={14} />
-            <span>
-              <b className="num">{countInWords(count)}</b> {stateLabels[state].toLowerCase()}
-            </span>
-          </Chip>
-        );
-      })}
+      <StateChips
+        counts={allStates(overview)}
+        chosen={filters.status}
+        onChange={(state) => put("status", state)}
+      />
       <span className="chip-gap" />
       <Choice
         label="Type"
@@ -71,3 +63,27 @@ export function FilterBar({
     </div>
   );
 }
+
+/** One chip per state that occurs, with its number of monitors. */
+const StateChips = ({
+  counts,
+  chosen,
+  onChange,
+}: {
+  counts: ReturnType<typeof allStates>;
+  chosen: string | undefined;
+  onChange: (state: State | undefined) => void;
+}) =>
+  chipStates.map((state) => {
+    const count = counts[state] ?? 0;
+    const isChosen = chosen === state;
+    if (count === 0 && !isChosen) return null;
+    return (
+      <Chip key={state} on={isChosen} onToggle={(on) => onChange(on ? state : undefined)}>
+        <StateIcon state={state} size={14} />
+        <span>
+          <b className="num">{countInWords(count)}</b> {stateLabels[state].toLowerCase()}
+        </span>
+      </Chip>
+    );
+  });

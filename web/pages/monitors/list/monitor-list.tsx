@@ -52,9 +52,7 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
   const inSight = virtual.getVirtualItems();
   useReadAhead(items, inSight[0]?.index ?? 0, inSight.at(-1)?.index ?? 0, onUnread);
   const isPrinted = usePrinting();
-  const rendered = isPrinted
-    ? items.flatMap(({ kind, key }, index) => (kind === "unread-row" ? [] : [{ index, key }]))
-    : inSight;
+  const rendered = isPrinted ? printedItems(items) : inSight;
   const unread = isPrinted ? items.length - rendered.length : 0;
   const { active, focus } = useActiveItem(items, (index) =>
     virtual.scrollToIndex(index, { align: "auto" }),
@@ -109,6 +107,10 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
     </div>
   );
 }
+
+/** Everything except rows that were not requested yet. */
+const printedItems = (items: readonly Item[]) =>
+  items.flatMap(({ kind, key }, index) => (kind === "unread-row" ? [] : [{ index, key }]));
 
 const ColumnHeads = () => (
   <div className="monitors-head" aria-hidden="true">

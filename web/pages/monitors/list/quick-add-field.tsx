@@ -1,3 +1,4 @@
+/** The field that creates a monitor from an address. */
 import { type Ref, useState } from "react";
 import { createStore } from "../../../data/store.ts";
 import { ApiError } from "../../../data/client.ts";
@@ -29,11 +30,11 @@ function restore() {
 type Props = {
   field: Ref<HTMLInputElement>;
   onClose?: () => void;
-  /** The monitor is about to stand on the page. */
+  /** Called before the request is sent. */
   onAdding?: () => void;
 };
 
-/** Paste an address, Enter: it is watched. Everything else can be said later, or in the editor. */
+/** Creates a monitor from a pasted address. All other settings have defaults. */
 export function QuickAdd({ field, onClose, onAdding }: Props) {
   useState(restore);
   const { text, issue } = draft.use();
@@ -88,22 +89,26 @@ export function QuickAdd({ field, onClose, onAdding }: Props) {
           {issue ??
             (target === null ? "A URL, host:port or IP address, then Enter." : planOf(target))}
         </span>
-        <button
-          type="button"
-          className="link"
-          onClick={() => {
-            onClose?.();
-            openDialog({ kind: "create-monitor" });
-          }}
-        >
-          More types and options
-        </button>
+        <MoreTypes onOpen={onClose} />
       </p>
     </form>
   );
 }
 
-/** The page before there is anything on it. */
+const MoreTypes = ({ onOpen }: { onOpen: (() => void) | undefined }) => (
+  <button
+    type="button"
+    className="link"
+    onClick={() => {
+      onOpen?.();
+      openDialog({ kind: "create-monitor" });
+    }}
+  >
+    More types and options
+  </button>
+);
+
+/** The Monitors page of a new organization. */
 export function FirstMonitor(props: Props) {
   const { mayWrite } = useSignedIn();
   return (

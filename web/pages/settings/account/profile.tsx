@@ -1,3 +1,4 @@
+/** Settings: the person's own names, time zone, password, two-factor and sessions. */
 import { Select, TextInput } from "@mantine/core";
 import { dashboard, dataOf } from "../../../data/client.ts";
 import { keepPerson, useSignedIn } from "../../../data/session.ts";
@@ -22,7 +23,7 @@ export default function Profile() {
 }
 
 function Names() {
-  const { person, organization } = useSignedIn();
+  const { person } = useSignedIn();
   const { name, email, timeZone } = person;
   const initial = { name, email, timeZone, password: "" };
   const form = useForm(
@@ -52,21 +53,7 @@ function Names() {
             {...form.input("email")}
           />
         </div>
-        <Select
-          label="Time zone"
-          description={
-            <>
-              In which you see times. Now:{" "}
-              {absolute(useNow(), values.timeZone ?? organization.timeZone)}
-            </>
-          }
-          placeholder={`The organization's: ${organization.timeZone}`}
-          data={zonesWith(organization.timeZone)}
-          searchable
-          clearable
-          limit={100}
-          maxDropdownHeight={280}
-          nothingFoundMessage="No time zones found"
+        <TimeZoneField
           value={values.timeZone}
           onChange={(zone) => form.set("timeZone", zone)}
           error={form.errorOf("timeZone")}
@@ -81,6 +68,35 @@ function Names() {
         )}
       </FormFrame>
     </Panel>
+  );
+}
+
+function TimeZoneField({
+  value,
+  onChange,
+  error,
+}: {
+  value: string | null;
+  onChange: (zone: string | null) => void;
+  error: string | undefined;
+}) {
+  const { organization } = useSignedIn();
+  const now = absolute(useNow(), value ?? organization.timeZone);
+  return (
+    <Select
+      label="Time zone"
+      description={<>In which you see times. Now: {now}</>}
+      placeholder={`The organization's: ${organization.timeZone}`}
+      data={zonesWith(organization.timeZone)}
+      searchable
+      clearable
+      limit={100}
+      maxDropdownHeight={280}
+      nothingFoundMessage="No time zones found"
+      value={value}
+      onChange={onChange}
+      error={error}
+    />
   );
 }
 

@@ -1,3 +1,4 @@
+/** Settings: administrators of the appliance. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -10,11 +11,11 @@ import { notify } from "../../../components/toasts.tsx";
 import { administratorsQuery, invalidate } from "../data.ts";
 import { Entry } from "../entry.tsx";
 
-/** Who runs the appliance, of whichever organization. */
+/** People who run the appliance, from all organizations. */
 export default function Administrators() {
   const query = useQuery(administratorsQuery);
   const { person } = useSignedIn();
-  const [taking, setTaking] = useState<Administrator | null>(null);
+  const [removing, setRemoving] = useState<Administrator | null>(null);
   const isSelf = (one: Administrator) => one.id === person.id;
   return (
     <>
@@ -45,7 +46,7 @@ export default function Administrators() {
                       <Button
                         size="xs"
                         aria-label={`Remove ${one.name} as administrator`}
-                        onClick={() => setTaking(one)}
+                        onClick={() => setRemoving(one)}
                       >
                         {isSelf(one) ? "Step down" : "Remove"}
                       </Button>
@@ -57,26 +58,37 @@ export default function Administrators() {
           </Panel>
         )}
       </Loaded>
-      {taking !== null && (
-        <Confirm
-          title={
-            isSelf(taking)
-              ? "Stop being an administrator?"
-              : `Remove ${taking.name} as administrator?`
-          }
-          verb={isSelf(taking) ? "Step down" : "Remove"}
-          onClose={() => setTaking(null)}
-          onConfirm={async () => {
-            await dataOf(dashboard.administrators({ id: taking.id }).delete());
-            await (isSelf(taking) ? renewSession() : invalidate(administratorsQuery));
-            notify(`${taking.name} is no longer an administrator`);
-          }}
-        >
-          {isSelf(taking) ? "Only another administrator" : "You"} can make{" "}
-          {isSelf(taking) ? "you" : "them"} an administrator again. Roles in organizations do not
-          change.
-        </Confirm>
+      {removing !== null && (
+        <ConfirmRemoval
+          administrator={removing}
+          isSelf={isSelf(removing)}
+          onClose={() => setRemoving(null)}
+        />
       )}
     </>
   );
 }
+
+const ConfirmRemoval = ({
+  administrator: { id, name },
+  isSelf,
+  onClose,
+}: {
+  administrator: Administrator;
+  isSelf: boolean;
+  onClose: () => void;
+}) => (
+  <Confirm
+    title={isSelf ? "Stop being an administrator?" : `Remove ${name} as administrator?`}
+    verb={isSelf ? "Step down" : "Remove"}
+    onClose={onClose}
+    onConfirm={async () => {
+      await dataOf(dashboard.administrators({ id }).delete());
+      await (isSelf ? renewSession() : invalidate(administratorsQuery));
+      notify(`${name} is no longer an administrator`);
+    }}
+  >
+    {isSelf ? "Only another administrator" : "You"} can make {isSelf ? "you" : "them"} an
+    administrator again. Roles in organizations do not change.
+  </Confirm>
+);

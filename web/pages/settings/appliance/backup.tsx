@@ -1,3 +1,4 @@
+/** Settings: scheduled backups, and a backup to download. */
 import { Alert, Checkbox } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -20,7 +21,7 @@ export default function Backup() {
   );
 }
 
-/** A backup for whoever asks for it, in the clear or under a passphrase. */
+/** Downloads a backup, unencrypted or with a passphrase. */
 function Download() {
   const [passphrase, setPassphrase] = useState("");
   const [includeKey, setIncludeKey] = useState(false);
@@ -36,16 +37,7 @@ function Download() {
       {({ dataBytes }) => (
         <Panel title="Download">
           <div className="backup">
-            <p>
-              A copy of the whole database as it is now: monitors, results, incidents and people of{" "}
-              <b>every organization</b> on this appliance. Signalbox keeps running meanwhile.
-            </p>
-            <p className="quiet">
-              Without a passphrase it does not contain <code>secret.key</code>, the file in the data
-              directory that decrypts stored secrets such as passwords of alert channels. Keep a
-              copy of that file in another place. <code>signalbox restore</code> brings everything
-              back.
-            </p>
+            <Explanation />
             <PasswordField
               label="Passphrase"
               description="Encrypts the backup. Leave it empty for one that anybody can open."
@@ -92,3 +84,17 @@ function Download() {
     </Loaded>
   );
 }
+
+const Explanation = () => (
+  <>
+    <p>
+      A copy of the whole database as it is now: monitors, results, incidents and people of{" "}
+      <b>every organization</b> on this appliance. Signalbox keeps running meanwhile.
+    </p>
+    <p className="quiet">
+      Without a passphrase it does not contain <code>secret.key</code>, the file in the data
+      directory that decrypts stored secrets such as passwords of alert channels. Keep a copy of
+      that file in another place. <code>signalbox restore</code> brings everything back.
+    </p>
+  </>
+);

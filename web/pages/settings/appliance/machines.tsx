@@ -1,3 +1,4 @@
+/** Machines of a cluster and of its database. */
 import type { ClusterStatus } from "../../../../src/cluster/schema.ts";
 import { plural } from "../../../components/display/format.ts";
 import { Panel } from "../../../components/page.tsx";
@@ -5,7 +6,7 @@ import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { Entry } from "../entry.tsx";
 
-/** What each task that one machine does for all is called. */
+/** Names of tasks that one machine performs for all. */
 const taskNames: Record<ClusterStatus["nodes"][number]["tasks"][number], string> = {
   alerting: "alerts",
   subscribers: "subscribers",
@@ -15,7 +16,7 @@ const taskNames: Record<ClusterStatus["nodes"][number]["tasks"][number], string>
   problems: "self-monitoring",
 };
 
-/** The machines that serve and those of the database; nothing where one has its data in a file. */
+/** Machines of a cluster and of its database. Empty with a single machine. */
 export function Machines({
   cluster: { nodes, databases, freeShards },
 }: {
@@ -27,29 +28,7 @@ export function Machines({
         <Panel title="Machines" flush>
           <ul className="entries" aria-label="Machines">
             {nodes.map((node) => (
-              <Entry
-                key={node.id}
-                mark={<StateIcon state={node.alive ? "up" : "down"} size={14} />}
-                isOver={!node.alive}
-                title={node.name}
-                note={
-                  node.alive ? (
-                    [
-                      `Signalbox ${node.version}`,
-                      ...node.tasks.map((task) => taskNames[task]),
-                    ].join(", ")
-                  ) : (
-                    <>
-                      No contact for <Time at={node.lastSeenAt} as="for" />
-                    </>
-                  )
-                }
-                facts={[
-                  ["Shards", node.shards],
-                  ["Behind", node.eventLag === null ? "–" : plural(node.eventLag, "event")],
-                  ["Clock", secondsIn(node.clockOffsetMs)],
-                ]}
-              />
+              <NodeEntry key={node.id} node={node} />
             ))}
             {freeShards > 0 && (
               <Entry
@@ -77,6 +56,30 @@ export function Machines({
         </Panel>
       )}
     </>
+  );
+}
+
+function NodeEntry({ node }: { node: ClusterStatus["nodes"][number] }) {
+  return (
+    <Entry
+      mark={<StateIcon state={node.alive ? "up" : "down"} size={14} />}
+      isOver={!node.alive}
+      title={node.name}
+      note={
+        node.alive ? (
+          [`Signalbox ${node.version}`, ...node.tasks.map((task) => taskNames[task])].join(", ")
+        ) : (
+          <>
+            No contact for <Time at={node.lastSeenAt} as="for" />
+          </>
+        )
+      }
+      facts={[
+        ["Shards", node.shards],
+        ["Behind", node.eventLag === null ? "–" : plural(node.eventLag, "event")],
+        ["Clock", secondsIn(node.clockOffsetMs)],
+      ]}
+    />
   );
 }
 

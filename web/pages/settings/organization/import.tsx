@@ -1,3 +1,4 @@
+/** Settings: import from other tools, with a preview. */
 import { Alert, Button, Checkbox, FileInput, Progress, SegmentedControl } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -70,19 +71,7 @@ function Choose({ onSent }: { onSent: (sent: Sent) => void }) {
             { value: "gatus", label: "Gatus" },
           ]}
         />
-        <p className="quiet">
-          {isKuma
-            ? "Imports monitors, notifications, groups, status pages, maintenance, incidents and history."
-            : "Imports endpoints, groups and alerting."}{" "}
-          You see a preview of everything before anything changes.
-          {isKuma && (
-            <>
-              {" "}
-              For logos, very large files and MariaDB, use the command line:{" "}
-              <code>signalbox import uptime-kuma</code>.
-            </>
-          )}
-        </p>
+        <Explanation isKuma={isKuma} />
         <FileInput
           label={isKuma ? "kuma.db, or a JSON backup of 1.x" : "config.yaml"}
           description={isKuma ? "Stop Uptime Kuma before you copy it." : undefined}
@@ -110,6 +99,22 @@ function Choose({ onSent }: { onSent: (sent: Sent) => void }) {
   );
 }
 
+const Explanation = ({ isKuma }: { isKuma: boolean }) => (
+  <p className="quiet">
+    {isKuma
+      ? "Imports monitors, notifications, groups, status pages, maintenance, incidents and history."
+      : "Imports endpoints, groups and alerting."}{" "}
+    You see a preview of everything before anything changes.
+    {isKuma && (
+      <>
+        {" "}
+        For logos, very large files and MariaDB, use the command line:{" "}
+        <code>signalbox import uptime-kuma</code>.
+      </>
+    )}
+  </p>
+);
+
 const Failed = ({ error }: { error: Error }) => (
   <Alert color="red" variant="light">
     {error.message}
@@ -118,7 +123,7 @@ const Failed = ({ error }: { error: Error }) => (
 
 const keyOf = ({ noun, externalId }: ImportItem) => `${noun}:${externalId}`;
 
-/** What an import would do, to choose from. */
+/** The preview of an import, in which people choose records. */
 function Review({ sent: { id, source, report }, onDone }: { sent: Sent; onDone: () => void }) {
   const possible = report.items.filter(({ decision }) => decision !== "not-taken").map(keyOf);
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
@@ -154,13 +159,7 @@ function Review({ sent: { id, source, report }, onDone }: { sent: Sent; onDone: 
         {groups.map(([title, items]) => (
           <Part key={title} title={title} items={items} left={left} toggle={toggle} />
         ))}
-        {report.hints.length > 0 && (
-          <ul className="import-hints quiet">
-            {report.hints.map((hint) => (
-              <li key={hint}>{hint}</li>
-            ))}
-          </ul>
-        )}
+        <Hints hints={report.hints} />
         <Checkbox
           label="Import every monitor paused"
           description="For as long as the other tool still sends alerts. Import again without this to resume those that are active there."
@@ -188,6 +187,15 @@ function Review({ sent: { id, source, report }, onDone }: { sent: Sent; onDone: 
     </Panel>
   );
 }
+
+const Hints = ({ hints }: { hints: readonly string[] }) =>
+  hints.length > 0 && (
+    <ul className="import-hints quiet">
+      {hints.map((hint) => (
+        <li key={hint}>{hint}</li>
+      ))}
+    </ul>
+  );
 
 function Part({
   title,

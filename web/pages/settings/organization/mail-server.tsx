@@ -84,13 +84,7 @@ function Fields({
           submit="Save"
           extra={
             known.smtp !== null && (
-              <button
-                type="button"
-                className="plain-button down"
-                onClick={() => removeMailServer(organizationId, known)}
-              >
-                Remove
-              </button>
+              <RemoveButton onClick={() => removeMailServer(organizationId, known)} />
             )
           }
           curl={() => ({ method: "PATCH", route: v1.settings, body })}
@@ -109,6 +103,12 @@ function Fields({
     </>
   );
 }
+
+const RemoveButton = ({ onClick }: { onClick: () => void }) => (
+  <button type="button" className="plain-button down" onClick={onClick}>
+    Remove
+  </button>
+);
 
 /** The form, its errors including those of a test e-mail, and its stored secrets. */
 type Parts = {

@@ -1,3 +1,4 @@
+/** Settings: people of the organization and their roles. */
 import { Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -90,22 +91,14 @@ function useKeysOf({ id }: Member): string[] {
 
 function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) => void }) {
   const { id, name, email, role, twoFactor, administrator, lastSeenAt } = member;
-  const { person, organization, atLeast } = useSignedIn();
-  const isSelf = id === person.id;
-  const managed = atLeast("admin") && mayManage(organization.role, role);
-  const mayGrant = person.administrator && !administrator;
-  const keys = useKeysOf(member);
-  const choose = (chosen: Role) => {
-    if (keys.length > 0 && !isAdmin(chosen)) onAsk({ member, role: chosen });
-    else changeRole(member, chosen).catch(notifyError);
-  };
+  const { person } = useSignedIn();
   return (
     <Entry
       avatar={name}
       title={
         <>
           {name}
-          {isSelf && <span className="faint"> (you)</span>}
+          {id === person.id && <span className="faint"> (you)</span>}
         </>
       }
       note={
@@ -122,37 +115,46 @@ function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) 
         ],
         ["Last seen", lastSeenAt === null ? "signed out" : <Time at={lastSeenAt} />],
       ]}
-      menu={
-        (managed || mayGrant) && (
-          <RowMenu label={`Actions for ${name}`}>
-            {() => (
-              <>
-                {managed && (
-                  <>
-                    <Menu.Label>Role</Menu.Label>
-                    <RoleItems current={role} onChoose={choose} />
-                    <Menu.Divider />
-                  </>
-                )}
-                {mayGrant && (
-                  <MenuItem
-                    icon="lock"
-                    onClick={() => grantAdministrator(member).catch(notifyError)}
-                  >
-                    Make administrator of the appliance
-                  </MenuItem>
-                )}
-                {managed && (
-                  <DangerItem icon="close" onClick={() => onAsk({ member, role: null })}>
-                    {isSelf ? "Leave" : "Remove"}
-                  </DangerItem>
-                )}
-              </>
-            )}
-          </RowMenu>
-        )
-      }
+      menu={<PersonMenu member={member} onAsk={onAsk} />}
     />
+  );
+}
+
+function PersonMenu({ member, onAsk }: { member: Member; onAsk: (change: Change) => void }) {
+  const { id, name, role, administrator } = member;
+  const { person, organization, atLeast } = useSignedIn();
+  const isManaged = atLeast("admin") && mayManage(organization.role, role);
+  const mayGrant = person.administrator && !administrator;
+  const keys = useKeysOf(member);
+  const choose = (chosen: Role) => {
+    if (keys.length > 0 && !isAdmin(chosen)) onAsk({ member, role: chosen });
+    else changeRole(member, chosen).catch(notifyError);
+  };
+  if (!isManaged && !mayGrant) return null;
+  return (
+    <RowMenu label={`Actions for ${name}`}>
+      {() => (
+        <>
+          {isManaged && (
+            <>
+              <Menu.Label>Role</Menu.Label>
+              <RoleItems current={role} onChoose={choose} />
+              <Menu.Divider />
+            </>
+          )}
+          {mayGrant && (
+            <MenuItem icon="lock" onClick={() => grantAdministrator(member).catch(notifyError)}>
+              Make administrator of the appliance
+            </MenuItem>
+          )}
+          {isManaged && (
+            <DangerItem icon="close" onClick={() => onAsk({ member, role: null })}>
+              {id === person.id ? "Leave" : "Remove"}
+            </DangerItem>
+          )}
+        </>
+      )}
+    </RowMenu>
   );
 }
 
