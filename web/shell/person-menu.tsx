@@ -46,7 +46,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
 function Corner({ problems, ...button }: { problems: number } & ComponentProps<"button">) {
   const { organization } = useSignedIn();
   return (
-    <button type="button" className="rail-person" {...button}>
+    <button type="button" {...button} className="rail-person">
       <span className="visually-hidden">Organization and account: </span>
       <span className="avatar" aria-hidden="true">
         {Array.from(organization.name)[0]?.toUpperCase()}

@@ -13,7 +13,7 @@ import { selection } from "./list-state.ts";
 import type { BulkChange } from "../reverse.ts";
 
 /** The toolbar that changes all selected monitors in one write. */
-export function BulkBar({
+export default function BulkBar({
   overview,
   found = overview,
 }: {

@@ -2,7 +2,8 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { chunk } from "../../../data/chunks.ts";
 import { useIsMonitorsLoading } from "../../../data/first-screen.ts";
 import {
   allStates,
@@ -22,7 +23,6 @@ import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../../compo
 import { useShortcuts } from "../../../components/shortcuts.ts";
 import { useWindows } from "../../maintenance/data.ts";
 import { NeedsAttention } from "./attention.tsx";
-import { BulkBar } from "./bulk-bar.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { FirstAlert } from "./first-alert.tsx";
 import { GetStarted } from "./get-started.tsx";
@@ -32,6 +32,8 @@ import { MonitorList } from "./monitor-list.tsx";
 import { ProblemBanners } from "./problem-banners.tsx";
 import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
 import { itemsOf } from "./rows.ts";
+
+const BulkBar = lazy(chunk(() => import("./bulk-bar.tsx")));
 
 function useIsHeadLoading(mayWrite: boolean, overview: Overview | undefined): boolean {
   const inMaintenance = overview === undefined ? 0 : (allStates(overview).maintenance ?? 0);
@@ -103,10 +105,18 @@ export function MonitorsPage() {
           <GetStarted overview={data} />
         </>
       )}
-      {data !== undefined && <BulkBar overview={data} found={found} />}
+      {data !== undefined && <Selected overview={data} found={found} />}
     </>
   );
 }
+
+/** The bar of selected monitors, which is not part of the first script. */
+const Selected = (monitors: { overview: Overview; found: Overview | undefined }) =>
+  selection.use().size > 0 && (
+    <Suspense>
+      <BulkBar {...monitors} />
+    </Suspense>
+  );
 
 const CreateActions = ({ add }: { add: () => void }) => (
   <>
