@@ -1,3 +1,4 @@
+/** The routes of the admin page. */
 import {
   createRootRoute,
   createRoute,

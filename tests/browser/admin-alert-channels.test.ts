@@ -1,3 +1,4 @@
+/** Alert channels on the admin page: editor, tests, secrets, undo. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browsing.ts";

@@ -1,3 +1,4 @@
+/** The first run: set-up, first monitor, first channel, sign-in. */
 import type { Page } from "playwright-core";
 import { expect, test } from "bun:test";
 import { freshMachine, ownedMachine, owner, ownFaults } from "../support/admin-world.ts";

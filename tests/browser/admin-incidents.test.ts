@@ -1,3 +1,4 @@
+/** Incidents on the admin page: updates, notes, postmortems, templates, previews. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { flawsOfLooks, testLooks } from "../support/admin-looks.ts";

@@ -1,3 +1,4 @@
+/** Journeys of people across pages, and what they may not do. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TOTP } from "otpauth";
 import { owner, ownFaults, rowOf } from "../support/admin-world.ts";

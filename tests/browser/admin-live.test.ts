@@ -1,3 +1,4 @@
+/** Changes that arrive on open pages by the live stream. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { ownedMachine } from "../support/admin-world.ts";

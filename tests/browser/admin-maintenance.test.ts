@@ -1,3 +1,4 @@
+/** Maintenance windows on the admin page: calendar, recurrence, editor. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { testLooks, violationsInThemes } from "../support/admin-looks.ts";

@@ -1,3 +1,4 @@
+/** The Monitors page with more monitors than one response contains. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";

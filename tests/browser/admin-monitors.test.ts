@@ -1,3 +1,4 @@
+/** The Monitors page and the page of a monitor. */
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";

@@ -1,3 +1,4 @@
+/** People, invitations, roles and organizations on the admin page. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { adminWorld, owner, ownFaults, visitAs } from "../support/admin-world.ts";
 import { until } from "../support/journeys.ts";

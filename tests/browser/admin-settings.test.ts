@@ -1,3 +1,4 @@
+/** The settings of the admin page. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { TOTP } from "otpauth";

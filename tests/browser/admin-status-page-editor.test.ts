@@ -1,3 +1,4 @@
+/** The editor of status pages, with its preview. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { adminWorld, ownFaults } from "../support/admin-world.ts";

@@ -1,3 +1,4 @@
+/** Status pages on the admin page: list, addresses, subscribers. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { flawsOfLooks, testLooks } from "../support/admin-looks.ts";

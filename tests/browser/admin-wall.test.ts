@@ -1,3 +1,4 @@
+/** The wall view for TVs. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { adminWorld, ownFaults } from "../support/admin-world.ts";

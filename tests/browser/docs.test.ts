@@ -1,3 +1,4 @@
+/** The API reference at `/docs`. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   describeInChromium,

@@ -1,3 +1,4 @@
+/** Machines with an owner, for tests of the admin page, and ways to act on them. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cookie, Page } from "playwright-core";

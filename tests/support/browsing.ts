@@ -1,3 +1,4 @@
+/** Chromium for tests: pages, faults, layout shifts and axe. */
 import { afterAll, describe } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

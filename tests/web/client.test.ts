@@ -1,3 +1,4 @@
+/** The admin page's requests: retries, sessions, ETags, errors. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import type { App } from "../../src/api.ts";
 import {

@@ -1,3 +1,4 @@
+/** Summaries of closed parts of the monitor's editor. */
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";

@@ -1,3 +1,4 @@
+/** Pure rules of the Monitors page: filters, rows, moves, chart data. */
 import { describe, expect, test } from "bun:test";
 import type { Overview, OverviewMonitor } from "../../src/dashboard/schema.ts";
 import { filtersOf, matches } from "../../web/pages/monitors/list/filters.ts";

@@ -1,3 +1,4 @@
+/** Every write of the admin page names the state it changes, and its idempotency key. */
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { join } from "node:path";

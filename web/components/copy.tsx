@@ -1,3 +1,4 @@
+/** Copying to the clipboard, downloads, and the equivalent curl command of an action. */
 import { ActionIcon, Button, Modal, Tooltip } from "@mantine/core";
 import type { ReactNode } from "react";
 import { pathOf } from "../data/client.ts";

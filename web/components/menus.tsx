@@ -1,3 +1,4 @@
+/** Menus of rows and pages. */
 import { ActionIcon, Menu } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { type Action, copyCurl } from "./copy.tsx";

@@ -1,3 +1,4 @@
+/** The building blocks of every page: header, panels, empty states, loading. */
 import { Button } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import type { UseQueryResult } from "@tanstack/react-query";

@@ -1,3 +1,4 @@
+/** Keyboard navigation between the rows of lists. */
 import { useCallback, useEffect, useReducer, useRef, useState } from "react";
 import { useShortcuts } from "./shortcuts.ts";
 

@@ -1,3 +1,4 @@
+/** Toasts, and the ten seconds in which an action can be undone. */
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { createStore } from "../data/store.ts";

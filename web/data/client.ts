@@ -1,3 +1,4 @@
+/** The typed client of the server's API, with retries, sessions and ETags. */
 import { treaty } from "@elysiajs/eden";
 import type { App } from "../../src/api.ts";
 import type { ErrorDetail } from "../../src/core/errors.ts";

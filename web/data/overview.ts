@@ -1,3 +1,4 @@
+/** The overview of monitors and groups: reading it in parts, and changing it in place. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { expandMonitor, expandOverview } from "../../src/dashboard/rules.ts";

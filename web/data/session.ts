@@ -1,3 +1,4 @@
+/** The session, the signed-in person, and the organization of this tab. */
 import { useQuery } from "@tanstack/react-query";
 import type { Presence } from "../../src/accounts/sign-in/schema.ts";
 import type { Role } from "../../src/core/roles.ts";

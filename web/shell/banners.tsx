@@ -1,3 +1,4 @@
+/** Banners above every page: lost connection, wrong two-factor codes. */
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";

@@ -1,3 +1,4 @@
+/** What a page shows when it fails or does not exist. */
 import { Button } from "@mantine/core";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";

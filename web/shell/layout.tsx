@@ -1,3 +1,4 @@
+/** The frame around every page: navigation, banners, dialogs, shortcuts. */
 import { Outlet, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
 import { loadWhenIdle } from "../data/chunks.ts";

@@ -1,3 +1,4 @@
+/** Ranks commands of the palette for a text. */
 import type { ReactElement } from "react";
 import type { IconName } from "../components/display/icons.tsx";
 

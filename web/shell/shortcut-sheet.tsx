@@ -1,3 +1,4 @@
+/** The dialog that lists all shortcuts. */
 import { Modal } from "@mantine/core";
 import { KeyHint } from "../components/page.tsx";
 import { useNavigationItems } from "./navigation-items.ts";

@@ -1,3 +1,4 @@
+/** The sign-in form, with its second factor. */
 import { Modal, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

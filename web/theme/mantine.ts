@@ -1,3 +1,4 @@
+/** Mantine's theme: defaults of its components, and its colors from our tokens. */
 import {
   ActionIcon,
   Button,

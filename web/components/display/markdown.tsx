@@ -1,3 +1,4 @@
+/** Renders Markdown as elements. */
 import { Fragment, type ReactNode } from "react";
 import {
   type Block,

@@ -1,3 +1,4 @@
+/** States of monitors: icons, labels and their order by severity. */
 import type { ReactNode } from "react";
 
 export type State = "up" | "degraded" | "down" | "maintenance" | "paused" | "pending" | "unknown";

@@ -1,3 +1,4 @@
+/** Times and durations in the person's time zone, which stay up to date. */
 import { Tooltip } from "@mantine/core";
 import { createContext, useContext } from "react";
 import { durationInWords as inWords } from "../../../src/core/text/words.ts";

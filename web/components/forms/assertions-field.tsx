@@ -1,3 +1,4 @@
+/** The lines of assertions in the editor of a monitor. */
 import { NumberInput, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import {

@@ -1,3 +1,4 @@
+/** A dialog that reads a record before it edits it. */
 import { Modal } from "@mantine/core";
 import { type ManagedAs, useManagedRecords } from "../../data/managed.ts";
 import { isComing } from "../../data/query.ts";

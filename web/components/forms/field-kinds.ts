@@ -1,3 +1,4 @@
+/** Derives form controls from zod schemas. */
 import { z } from "zod";
 import type { AssertionSource } from "../../../src/monitoring/monitors/assertions-schema.ts";
 

@@ -1,3 +1,4 @@
+/** Summarizes the fields of a closed part of a form. */
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { parseMarkdown, toText } from "../../../src/core/text/markdown.ts";
 import { countInWords, durationInWords, latencyInWords } from "../../../src/core/text/words.ts";

@@ -1,3 +1,4 @@
+/** The controls of filter bars. */
 import { searchBounds } from "../../../src/core/limits.ts";
 import { Menu } from "@mantine/core";
 import { type ReactNode, type RefObject, useEffect, useState } from "react";

@@ -102,6 +102,14 @@ type FieldProps<V> = {
 /** A stored, hidden value is null. */
 type Headers = Record<string, string | null>;
 
+type HeadersProps = FieldProps<Headers> & {
+  hint: string | undefined;
+  /** Name of one line. */
+  item: string;
+  /** Whether the values are visible. */
+  isOpen: boolean;
+};
+
 /** Lines of name and value, such as HTTP headers. An empty value keeps the stored one. */
 export function HeadersField({
   name: field,
@@ -113,13 +121,7 @@ export function HeadersField({
   value,
   onChange,
   secrets,
-}: FieldProps<Headers> & {
-  hint: string | undefined;
-  /** Name of one line. */
-  item: string;
-  /** Whether the values are visible. */
-  isOpen: boolean;
-}) {
+}: HeadersProps) {
   const ValueField = isOpen ? TextInput : PasswordField;
   const [lines, setLines] = useState<[name: string, value: string | null][]>(Object.entries(value));
   function change(next: [string, string | null][]) {

@@ -1,3 +1,4 @@
+/** Which secrets of a record are stored, and which a form must ask for again. */
 import { joinSecrets, strandedSecrets } from "../../../src/core/security/kind-secrets.ts";
 import type { Kind, Kinds } from "../../../src/core/kinds.ts";
 import { fieldPath } from "../../../src/core/text/words.ts";

@@ -115,10 +115,7 @@ export function useForm<V extends Values>(
 
   const andClear =
     <A extends unknown[]>(act: (...args: A) => void) =>
-    (...args: A) => {
-      act(...args);
-      errors.clear();
-    };
+    (...args: A) => (act(...args), errors.clear());
   const { values, restored, pending, dirty } = typed;
   return {
     ...{ values, set, restored, pending, dirty, busy, conflict, fail },

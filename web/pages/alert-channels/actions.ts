@@ -1,3 +1,4 @@
+/** Actions on alert channels. */
 import {
   type AlertChannel,
   channelRoutes,

@@ -1,3 +1,4 @@
+/** The page of an alert channel. */
 import { Button } from "@mantine/core";
 import { useNavigate, useParams, useSearch, Link } from "@tanstack/react-router";
 import { useState } from "react";

@@ -1,3 +1,4 @@
+/** The deliveries of an alert channel, with their attempts. */
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { type Delivery, useDeliveries } from "../../data/alert-channels.ts";

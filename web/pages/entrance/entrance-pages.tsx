@@ -1,3 +1,4 @@
+/** Pages without a session: sign-in, set-up, invitation. */
 import { TextInput, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation, useRouter } from "@tanstack/react-router";

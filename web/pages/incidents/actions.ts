@@ -1,3 +1,4 @@
+/** Actions on incidents, which show their result at once. */
 import { incidentAfter } from "../../../src/incidents/rules.ts";
 import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
 import { dataOf, ifMatch, v1, whenConnected } from "../../data/client.ts";

@@ -1,3 +1,4 @@
+/** Facts of an incident: duration, severity, monitors, pages, alerts. */
 import { Link } from "@tanstack/react-router";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { useOverview } from "../../data/overview.ts";

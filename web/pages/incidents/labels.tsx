@@ -1,3 +1,4 @@
+/** Labels, pills and icons of incidents. */
 import { SegmentedControl } from "@mantine/core";
 import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/schema.ts";

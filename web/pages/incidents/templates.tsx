@@ -1,3 +1,4 @@
+/** The menu of templates, and filling in their placeholders. */
 import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

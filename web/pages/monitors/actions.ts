@@ -1,3 +1,4 @@
+/** Actions on monitors and groups, which show their result at once and can be undone. */
 import { dashboard, dataOf, ifMatch, onceUnder, v1, whenConnected } from "../../data/client.ts";
 import { provisionalId } from "../../data/record.ts";
 import {

@@ -1,3 +1,4 @@
+/** Queries of a monitor's page. */
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { Timeline } from "../../../src/dashboard/timeline-schema.ts";

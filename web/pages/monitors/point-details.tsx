@@ -1,3 +1,4 @@
+/** The popover of a bar: what was measured in an hour. */
 import { Link } from "@tanstack/react-router";
 import { periodIn } from "../../../src/core/time/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";

@@ -1,3 +1,4 @@
+/** Queries of the settings. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { dashboard, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";

@@ -1,3 +1,4 @@
+/** A row in the lists of the settings. */
 import type { ReactNode } from "react";
 import { Icon, type IconName } from "../../components/display/icons.tsx";
 

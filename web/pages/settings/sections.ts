@@ -1,3 +1,4 @@
+/** The sections of the settings, and who may open them. */
 import { type ComponentType, lazy } from "react";
 import type { Role } from "../../../src/core/roles.ts";
 import { chunk } from "../../data/chunks.ts";

@@ -1,3 +1,4 @@
+/** The frame of the settings: navigation and the open section. */
 import { useMediaQuery } from "@mantine/hooks";
 import { Link, useParams } from "@tanstack/react-router";
 import { Suspense } from "react";

@@ -1,3 +1,4 @@
+/** Addresses, feeds and badges of a status page. */
 import { SegmentedControl, Select } from "@mantine/core";
 import { useState } from "react";
 import { useOverview } from "../../data/overview.ts";

@@ -1,3 +1,4 @@
+/** The fields of a status page. */
 import {
   ColorInput,
   Input,

@@ -1,3 +1,4 @@
+/** DNS records and certificates of a status page's own host names. */
 import { useQuery } from "@tanstack/react-query";
 import { dashboard } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";

@@ -1,3 +1,4 @@
+/** The preview of an unsaved status page. */
 import { SegmentedControl } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useEffect, useRef, useState } from "react";

@@ -120,16 +120,8 @@ type CardProps = {
 };
 
 /** A section: its name, and its monitors when it is open. */
-function SectionCard({
-  section,
-  overview,
-  listed,
-  error,
-  nameError,
-  grip,
-  onChange,
-  onRemove,
-}: CardProps) {
+function SectionCard({ section, overview, listed, onChange, onRemove, ...props }: CardProps) {
+  const { error, nameError, grip } = props;
   const { name, groupId, monitors } = section;
   const [open, setOpen] = useState(groupId === null && monitors.length === 0);
   const group = overview.groups.find(({ id }) => id === groupId);
@@ -157,15 +149,7 @@ function SectionCard({
             onChange({ ...section, name: value === "" ? null : value })
           }
         />
-        <button
-          type="button"
-          className="plain-button section-count num"
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-        >
-          {plural(count, "monitor")} <span className="visually-hidden">of {title}</span>
-          <Icon name={open ? "down" : "right"} size={12} />
-        </button>
+        <CountToggle count={count} title={title} open={open} onToggle={() => setOpen(!open)} />
         <ActionIcon aria-label={`Remove ${title}`} size={26} onClick={onRemove}>
           <Icon name="close" size={14} />
         </ActionIcon>
@@ -192,6 +176,28 @@ function SectionCard({
 }
 
 type Listed = StatusPageSection["monitors"];
+
+const CountToggle = ({
+  count,
+  title,
+  open,
+  onToggle,
+}: {
+  count: number;
+  title: string;
+  open: boolean;
+  onToggle: () => void;
+}) => (
+  <button
+    type="button"
+    className="plain-button section-count num"
+    aria-expanded={open}
+    onClick={onToggle}
+  >
+    {plural(count, "monitor")} <span className="visually-hidden">of {title}</span>
+    <Icon name={open ? "down" : "right"} size={12} />
+  </button>
+);
 
 const AddMonitor = ({
   title,

@@ -1,3 +1,4 @@
+/** The page of a status page, with its tabs. */
 import { countInWords, dot } from "../../components/display/format.ts";
 import { Button, Menu } from "@mantine/core";
 import { Link, useParams, useSearch, useNavigate } from "@tanstack/react-router";

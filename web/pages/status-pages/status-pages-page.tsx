@@ -1,3 +1,4 @@
+/** The list of status pages. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import type { SubscriberCount } from "../../../src/dashboard/schema.ts";

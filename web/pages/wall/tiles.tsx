@@ -1,3 +1,4 @@
+/** The tiles of the wall: monitors in trouble and all others. */
 import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { useNavigate } from "@tanstack/react-router";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";

@@ -1,3 +1,4 @@
+/** The controls of the wall, which appear when the pointer moves. */
 import { ActionIcon } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";

@@ -1,3 +1,4 @@
+/** The head of the wall: state, counts, clock. */
 import { useEffect, useState } from "react";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import { connection } from "../../data/connection.ts";

@@ -1,3 +1,4 @@
+/** The wall view for TVs. */
 import { useMantineColorScheme } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";

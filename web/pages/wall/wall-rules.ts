@@ -1,3 +1,4 @@
+/** Which monitors the wall shows, and in how many columns. */
 import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";

@@ -1,3 +1,4 @@
+/** The page of an incident. */
 import { Button } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useRef, useState } from "react";

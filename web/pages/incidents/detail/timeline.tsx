@@ -1,3 +1,4 @@
+/** The activity of an incident: updates, notes, checks and notifications. */
 import { SegmentedControl } from "@mantine/core";
 import { useState } from "react";
 import type { IncidentTraces } from "../../../../src/dashboard/incident-schema.ts";

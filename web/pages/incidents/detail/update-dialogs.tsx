@@ -1,3 +1,4 @@
+/** Dialogs that edit an update or show its earlier versions. */
 import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

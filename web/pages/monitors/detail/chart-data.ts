@@ -1,3 +1,4 @@
+/** Data of the latency chart: columns, runs of trouble, scale, steps. */
 import type { Timeline, TimelinePoint } from "../../../../src/dashboard/timeline-schema.ts";
 import type { Span } from "../data.ts";
 

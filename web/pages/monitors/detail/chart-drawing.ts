@@ -1,3 +1,4 @@
+/** Draws troubles and labels onto the latency chart. */
 import type uPlot from "uplot";
 import { formatIn, minuteFormat } from "../../../../src/core/time/times.ts";
 import { latencyInWords } from "../../../components/display/format.ts";

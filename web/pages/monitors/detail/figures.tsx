@@ -1,3 +1,4 @@
+/** The figures of a monitor in a time range. */
 import { Link } from "@tanstack/react-router";
 import type { SpanFigures, Uptime } from "../../../../src/monitoring/uptime/schema.ts";
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";

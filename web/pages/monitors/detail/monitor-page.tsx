@@ -1,3 +1,4 @@
+/** The page of a monitor. */
 import { Button } from "@mantine/core";
 import { useQuery, useMutation } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";

@@ -1,3 +1,4 @@
+/** Panels of a monitor's page: activity, checks, details, channels. */
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";

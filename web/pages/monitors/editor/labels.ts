@@ -1,3 +1,4 @@
+/** Labels of a monitor's fields, and when they are visible. */
 import type { FieldLabels } from "../../../../src/core/kinds.ts";
 
 const snmpOptions = {

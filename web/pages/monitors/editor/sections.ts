@@ -1,3 +1,4 @@
+/** The sections of the monitor editor by type. */
 import type { Kind } from "../../../../src/core/kinds.ts";
 import {
   monitorKinds,

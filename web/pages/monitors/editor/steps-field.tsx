@@ -1,3 +1,4 @@
+/** The steps of an HTTP check. */
 import { ActionIcon, Button, Input } from "@mantine/core";
 import { useState } from "react";
 import { emptyOf, type FieldKind, type Own } from "../../../components/forms/field-kinds.ts";

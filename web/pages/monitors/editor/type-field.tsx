@@ -1,3 +1,4 @@
+/** The choice of a monitor's type. */
 import { Select } from "@mantine/core";
 import {
   monitorKinds,

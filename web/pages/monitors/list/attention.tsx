@@ -1,3 +1,4 @@
+/** Monitors that need attention, with who was notified. */
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";

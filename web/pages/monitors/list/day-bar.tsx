@@ -1,3 +1,4 @@
+/** The bars of a monitor's last 24 hours. */
 import { useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
 import { Bars, type BarTone } from "../../../components/display/bars.tsx";

@@ -1,3 +1,4 @@
+/** Drag and drop of monitors and groups. */
 import { moveGroup, moveMonitors } from "../actions.ts";
 import type { Item } from "./rows.ts";
 

@@ -1,3 +1,4 @@
+/** The hint that sets up a first alert. */
 import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";

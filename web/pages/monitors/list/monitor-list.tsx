@@ -53,7 +53,6 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
   useReadAhead(items, inSight[0]?.index ?? 0, inSight.at(-1)?.index ?? 0, onUnread);
   const isPrinted = usePrinting();
   const rendered = isPrinted ? printedItems(items) : inSight;
-  const unread = isPrinted ? items.length - rendered.length : 0;
   const { active, focus } = useActiveItem(items, (index) =>
     virtual.scrollToIndex(index, { align: "auto" }),
   );
@@ -101,9 +100,7 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
           );
         })}
       </div>
-      {unread > 0 && (
-        <p className="monitors-unread">{plural(unread, "further monitor")} not printed.</p>
-      )}
+      <NotPrinted count={isPrinted ? items.length - rendered.length : 0} />
     </div>
   );
 }
@@ -111,6 +108,9 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
 /** Everything except rows that were not requested yet. */
 const printedItems = (items: readonly Item[]) =>
   items.flatMap(({ kind, key }, index) => (kind === "unread-row" ? [] : [{ index, key }]));
+
+const NotPrinted = ({ count }: { count: number }) =>
+  count > 0 && <p className="monitors-unread">{plural(count, "further monitor")} not printed.</p>;
 
 const ColumnHeads = () => (
   <div className="monitors-head" aria-hidden="true">

@@ -1,3 +1,4 @@
+/** Banners about failing channels and problems of the appliance. */
 import { ActionIcon } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";

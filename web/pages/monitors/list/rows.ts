@@ -1,3 +1,4 @@
+/** Turns the overview into rows, and computes positions after a move. */
 import {
   countOf,
   isPartly,

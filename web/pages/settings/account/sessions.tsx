@@ -1,3 +1,4 @@
+/** Settings: where the person is signed in. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { SessionEntry } from "../../../../src/accounts/sessions/schema.ts";

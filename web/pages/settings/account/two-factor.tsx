@@ -1,3 +1,4 @@
+/** Settings: two-factor sign-in with its recovery codes. */
 import { Button, Modal, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { encode } from "uqr";

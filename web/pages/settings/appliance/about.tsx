@@ -1,3 +1,4 @@
+/** Settings: version, health, problems and figures of the appliance. */
 import { useQuery } from "@tanstack/react-query";
 import { connection } from "../../../data/connection.ts";
 import { liveState } from "../../../data/live.ts";

@@ -1,3 +1,4 @@
+/** Converts between the backup schedule and its form. */
 import type { BackupSchedule } from "../../../../src/operations/backups/schedule-schema.ts";
 
 /** Named as the API names them in its errors. */

@@ -66,12 +66,7 @@ function Download() {
             </div>
             <div aria-live="polite">
               {isPending && <p className="quiet">Preparing the backup…</p>}
-              {data !== undefined && (
-                <p className="up">
-                  {data.fileName} is ready ({bytesInWords(data.bytes)}) and is being downloaded. The
-                  server keeps no copy.
-                </p>
-              )}
+              {data !== undefined && <Ready {...data} />}
               {error !== null && (
                 <Alert color="red" variant="light">
                   {error.message}
@@ -97,4 +92,10 @@ const Explanation = () => (
       that file in another place. <code>signalbox restore</code> brings everything back.
     </p>
   </>
+);
+
+const Ready = ({ fileName, bytes }: { fileName: string; bytes: number }) => (
+  <p className="up">
+    {fileName} is ready ({bytesInWords(bytes)}) and is being downloaded. The server keeps no copy.
+  </p>
 );

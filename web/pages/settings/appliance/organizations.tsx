@@ -1,3 +1,4 @@
+/** Settings: organizations of the appliance. */
 import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,3 +1,4 @@
+/** Settings: API keys. */
 import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,3 +1,4 @@
+/** Settings: certificate authorities that checks trust. */
 import { Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

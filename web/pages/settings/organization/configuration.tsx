@@ -1,3 +1,4 @@
+/** Settings: records that a configuration manages, and how they differ from it. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ManagedRecord } from "../../../../src/configuration/schema.ts";

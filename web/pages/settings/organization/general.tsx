@@ -1,3 +1,4 @@
+/** Settings: name, time zone and SLA target of the organization. */
 import { Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

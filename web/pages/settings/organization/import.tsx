@@ -144,13 +144,9 @@ function Review({ sent: { id, source, report }, onDone }: { sent: Sent; onDone: 
     },
   });
   const toggle = (keys: readonly string[], isWanted: boolean) =>
-    setLeft((before) => {
-      const after = new Set(before);
-      for (const key of keys)
-        if (isWanted) after.delete(key);
-        else after.add(key);
-      return after;
-    });
+    setLeft((before) =>
+      isWanted ? before.difference(new Set(keys)) : before.union(new Set(keys)),
+    );
   const groups = [...Map.groupBy(report.items, ({ noun }) => titleOf(noun))];
   return (
     <Panel title={`Preview: ${report.product}`}>

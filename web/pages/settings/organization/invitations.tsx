@@ -1,3 +1,4 @@
+/** Settings: invitations to the organization. */
 import { Select, TextInput, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

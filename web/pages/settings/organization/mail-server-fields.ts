@@ -1,3 +1,4 @@
+/** Converts between the mail server settings and their form. */
 import type { Settings } from "../../../../src/accounts/settings/schema.ts";
 import { dataOf, v1 } from "../../../data/client.ts";
 import { queryClient } from "../../../data/query.ts";
