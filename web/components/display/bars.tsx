@@ -114,11 +114,11 @@ function useOpenBar() {
     open,
     setOpen,
     cancel,
-    openLater(ms: number, index: number | null) {
+    openLater: (ms: number, index: number | null) => {
       cancel();
       timer.current = setTimeout(() => setOpen(index), ms);
     },
-    close() {
+    close: () => {
       cancel();
       setOpen(null);
     },

@@ -86,6 +86,57 @@ export function useForm<V extends Values>(
   const errors = useErrors();
   const typed = useTypedValues(initial, draft, busy);
 
+  const { run, fail } = createSaving(typed, errors, save, { setBusy, setConflict });
+  const set: Form<V>["set"] = (name, value) => {
+    typed.set(name, value);
+    errors.clearField(name);
+  };
+
+  const { values, restored, pending, dirty } = typed;
+  return {
+    values,
+    set,
+    restored,
+    pending,
+    dirty,
+    busy,
+    conflict,
+    fail,
+    ...fieldProps(values, set, errors.errorOf),
+    errorOf: errors.errorOf,
+    clearErrors: errors.clear,
+    rest: errors.rest(),
+    asksFirst: draft !== undefined,
+    replace: typed.replace,
+    reset(next) {
+      typed.reset(next);
+      errors.clear();
+    },
+    discard() {
+      typed.discard();
+      errors.clear();
+    },
+    async submit(event) {
+      event?.preventDefault();
+      if (!busy) await run(false);
+    },
+    settle(choice) {
+      setConflict(false);
+      if (choice === "mine") return void run(true);
+      if (draft?.staysOnConflict !== true) typed.markSaved();
+      onTheirs?.();
+    },
+  };
+}
+
+/** Saves the values, and shows errors at their fields. */
+function createSaving<V extends Values>(
+  typed: ReturnType<typeof useTypedValues<V>>,
+  errors: ReturnType<typeof useErrors>,
+  save: (values: V, force: boolean, once: string) => Promise<unknown>,
+  state: { setBusy: (is: boolean) => void; setConflict: (is: boolean) => void },
+) {
+  const { setBusy, setConflict } = state;
   async function run(force: boolean) {
     // A successful save closes the dialog before this continues.
     typed.closesSilently();
@@ -108,36 +159,7 @@ export function useForm<V extends Values>(
     });
     document.querySelector<HTMLElement>("form [aria-invalid=true]")?.focus();
   }
-  const set: Form<V>["set"] = (name, value) => {
-    typed.set(name, value);
-    errors.clearField(name);
-  };
-
-  const andClear =
-    <A extends unknown[]>(act: (...args: A) => void) =>
-    (...args: A) => (act(...args), errors.clear());
-  const { values, restored, pending, dirty } = typed;
-  return {
-    ...{ values, set, restored, pending, dirty, busy, conflict, fail },
-    ...fieldProps(values, set, errors.errorOf),
-    errorOf: errors.errorOf,
-    clearErrors: errors.clear,
-    rest: errors.rest(),
-    asksFirst: draft !== undefined,
-    replace: typed.replace,
-    reset: andClear(typed.reset),
-    discard: andClear(typed.discard),
-    async submit(event) {
-      event?.preventDefault();
-      if (!busy) await run(false);
-    },
-    settle(choice) {
-      setConflict(false);
-      if (choice === "mine") return void run(true);
-      if (draft?.staysOnConflict !== true) typed.markSaved();
-      onTheirs?.();
-    },
-  };
+  return { run, fail };
 }
 
 function fieldProps<V extends Values>(
@@ -173,24 +195,24 @@ function useErrors() {
   const [failure, setFailure] = useState<string | null>(null);
   const renderedPaths = useRef(new Set<string>());
   return {
-    errorOf(path: string) {
+    errorOf: (path: string) => {
       renderedPaths.current.add(path);
       const found = issues.find((issue) => isWithin(issue.path, path));
       return found && sentence(found.message);
     },
     /** Errors that belong to no rendered field. */
-    rest() {
+    rest: () => {
       const unplaced = issues.filter(
         ({ path }) => ![...renderedPaths.current].some((field) => isWithin(path, field)),
       );
       const text = unplaced.map(({ path, message }) => `${path} ${message}.`).join(" ");
       return failure ?? (text || null);
     },
-    show(error: unknown) {
+    show: (error: unknown) => {
       if (error instanceof ApiError && error.details.length > 0) setIssues(error.details);
       else setFailure(error instanceof Error ? error.message : String(error));
     },
-    clear() {
+    clear: () => {
       setFailure(null);
       setIssues([]);
     },
@@ -225,7 +247,11 @@ function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, 
     if (draft) drafts.write(draft.key, {});
   }
   return {
-    ...{ values, restored, dirty, pending, markSaved },
+    values,
+    restored,
+    dirty,
+    pending,
+    markSaved,
     onceKey: once.get,
     closesSilently: () => void (announces.current = false),
     set(name: string, value: unknown) {
@@ -234,17 +260,17 @@ function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, 
       changed.current.add(name);
       setValues((current) => ({ ...current, [name]: value }));
     },
-    replace(next: V) {
+    replace: (next: V) => {
       once.set(undefined);
       setStart(next);
       setValues(next);
     },
-    reset(next: V) {
+    reset: (next: V) => {
       setStart(next);
       setValues(next);
       markSaved();
     },
-    discard() {
+    discard: () => {
       setValues(start);
       markSaved();
     },
@@ -289,7 +315,7 @@ function useOnceKey(draft: Draft | undefined, isRestored: boolean) {
   }
   return {
     set,
-    get(): string {
+    get: (): string => {
       const key = (once.current as string | undefined) ?? provisionalId();
       set(key);
       return key;
