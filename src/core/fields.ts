@@ -313,8 +313,8 @@ function validateSigningSecret(text: string): string | null {
 }
 
 /**
- * What signs a webhook: `whsec_` and the Base64 of 24 to 64 bytes, which goes in front where it is missing,
- * as receivers' libraries read it either way.
+ * Secret that signs a webhook: `whsec_` and the Base64 of 24 to 64 bytes. A missing prefix is added; libraries of
+ * receivers accept both.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#signature-scheme
  */
 export const SigningSecret = text(1, 1000, validateSigningSecret)

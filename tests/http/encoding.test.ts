@@ -66,12 +66,15 @@ async function mustNegotiate(get: Get, path: string, offersBrotli: boolean) {
     const expected = offersBrotli ? all : gzipOnly;
     expect(told).toEqual([path, accepted, 200, expected, "Accept-Encoding"]);
     const etag = answer?.headers.get("etag") ?? "";
+    const isNew = !tags.has(encoding);
     expect([path, tags.get(encoding) ?? etag]).toEqual([path, etag]);
     tags.set(encoding, etag);
     const bytes = new Uint8Array((await answer?.arrayBuffer()) ?? []);
     const text = Buffer.from(decoded[expected](bytes)).toString("latin1");
     content ??= text;
     expect([path, text === content]).toEqual([path, true]);
+    // Conditions depend only on the encoding that was chosen.
+    if (!isNew) continue;
     for (const [known, status] of [
       [etag, 304],
       [`W/${etag}`, 304],

@@ -8,8 +8,8 @@ import { Blocked, OwnTrouble, TargetFailure } from "./failures.ts";
 import { hasFileHandles, noFileHandles } from "./file-handles.ts";
 
 /**
- * Resolves a host anew for every check, by the hosts file and DNS, and judges all it stands for: a
- * name must not lead where an address may not.
+ * Resolves a host for every check by the hosts file and DNS, and judges all its addresses: a name must not lead to
+ * a blocked address.
  */
 export async function allowedAddresses(
   targets: TargetGuard,

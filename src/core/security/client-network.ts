@@ -25,8 +25,8 @@ export function wideNetworkOf(address: string): string {
 }
 
 /**
- * The address that a proxy has written down, as ours are: without brackets, port and zone, and as IPv4
- * where IPv6 carries it (`::ffff:`). Null for what is none.
+ * Normalizes an address from a proxy's header: without brackets, port and zone, and as IPv4 if it is mapped
+ * (`::ffff:`). Null if it is no address.
  */
 export function addressIn(text: string): string | null {
   const [, inBrackets, beforePort] =

@@ -7,8 +7,8 @@ type IsSameDestination = (before: unknown, after: unknown, records: Records) => 
 type Records = { before: Fields; after: Fields };
 
 /**
- * The fields that decide where a secret is sent, each with how its values compare. Where one of them
- * names another place, the secret is asked for again: a sealed secret never follows a changed address.
+ * Fields that decide where a secret is sent, each with a comparison of its values. If one of them names another
+ * destination, the secret must be entered again: a sealed secret never follows a changed address.
  */
 export type Destination<Field extends string = string> = Readonly<
   Partial<Record<Field, IsSameDestination>>

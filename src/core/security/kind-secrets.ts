@@ -82,9 +82,9 @@ export function secretsSetOf(kinds: Kinds, type: string, sealed: string): string
 }
 
 /**
- * A record after a patch, before it is parsed as a whole: absent keeps, null clears. An object that
- * holds a secret is merged, so that what was shown without it can be sent back; in one of `headers.*`
- * a null keeps the stored value and an absent name removes it.
+ * Merges a patch into a record, which is parsed as a whole later: absent fields stay, null clears. Objects with a
+ * secret are merged, so that clients can send back a GET response. In `headers.*`, null preserves the stored
+ * value, and an absent name removes it.
  */
 export function merged(kinds: Kinds, type: string, record: Fields, patch: Fields): Fields {
   const result = { ...record };

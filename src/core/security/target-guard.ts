@@ -57,9 +57,9 @@ const commandsOfSharers = "is not allowed where several organizations share this
 export const closedToSharers = "is this machine itself, which several organizations share";
 
 /**
- * What stands in a record is judged when it is saved; what a name stands for, each time it is
- * connected to. Places that the record names already are left to that: whoever has one that is blocked
- * by now can still pause, mute or rename the record. Throws VALIDATION_ERROR naming the field.
+ * Judges the addresses in a record when it is saved; names are resolved and judged on each connection.
+ * Unchanged destinations are not judged, so that a record with a blocked one can still be paused or renamed.
+ * Throws VALIDATION_ERROR naming the field.
  */
 export async function mustBeAllowed(
   targets: TargetGuard,
@@ -191,9 +191,8 @@ export function parseDenied(text: string): Denied | null {
 }
 
 /**
- * LAN and loopback are what an appliance is for; link-local, metadata, multicast and unspecified
- * addresses and its own listeners, of whichever machine, are refused unless they lie in an allowed range, and so is loopback
- * where organizations share it.
+ * Allows LAN and loopback. Blocks link-local, metadata, multicast and unspecified addresses and the listeners of
+ * all nodes, unless they are in an allowed range; also loopback if organizations share the machine.
  */
 export function targetGuard(
   listeners: () => readonly Listener[],
@@ -259,9 +258,9 @@ function reaches(
 }
 
 /**
- * What an address is judged as. IPv4 that hides in IPv6 is judged as IPv4: mapped and compatible
+ * The forms in which an address is judged. IPv6 that embeds IPv4 is judged as IPv4: mapped and compatible
  * (RFC 4291 §2.5.5), translated (RFC 2765), NAT64 (RFC 6052), 6to4 (RFC 3056), ISATAP (RFC 5214).
- * Where that can't be told for sure, it is the address and all that may hide in it.
+ * Ambiguous addresses are judged as themselves and as every address that they can embed.
  */
 function formsOf(address: string): string[] {
   const host = address.replace(/^\[|\]$/g, "").replace(/%.*/, "");

@@ -25,8 +25,8 @@ export const ownCommand = (): string[] =>
     : [process.execPath, join(import.meta.dir, "..", "..", "main.ts")];
 
 /**
- * Runs a program, never a shell, in a process group of its own: with the signal, and with its end, that
- * ends with all who are in it. Throws what the system says where it can't be started.
+ * Runs a program, never a shell, in its own process group. The group is killed when the program ends or the signal
+ * aborts. Throws the system's error if it can't be started.
  */
 export async function runProgram(
   command: readonly [string, ...string[]],

@@ -5,10 +5,9 @@ import { invalid } from "../validation.ts";
 export type Setting = { value: string; line: number };
 
 /**
- * The variables that a file sets, as systemd.exec(5) describes an EnvironmentFile: `NAME=value` a line, an
- * empty line or one that begins with # or ; for nothing, single quotes around what is taken as it is, double
- * quotes in which \ stands before ", \, ` and $. Throws VALIDATION_ERROR naming file and line for anything
- * else, and for a name that is none of these or comes twice.
+ * Reads variables from a file in the format of systemd's EnvironmentFile (systemd.exec(5)): one `NAME=value` per
+ * line. Empty lines and comments (# or ;) are ignored. Single quotes are literal; in double quotes, \ escapes
+ * ", \, ` and $. Throws VALIDATION_ERROR with file and line for other lines, and for unknown or repeated names.
  */
 export function readSettings(file: string, names: readonly string[]): Map<string, Setting> {
   const found = new Map<string, Setting>();

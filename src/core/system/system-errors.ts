@@ -21,8 +21,8 @@ const sentences: Readonly<Record<string, (path: string, call: string) => string>
 };
 
 /**
- * Says in plain words why a file operation failed (errno(3)), and what to do. `path` is used where the error
- * names none. Null for any other error.
+ * Explains why a file operation failed (errno(3)), and what to do. `path` is used if the error names none. Null
+ * for other errors.
  */
 export function explainFileError(error: unknown, path?: string): string | null {
   const { code, path: named, syscall } = (error ?? {}) as SystemError;

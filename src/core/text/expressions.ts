@@ -103,8 +103,8 @@ function sizeOf({ subs, runes }: Node, most: number): number {
 }
 
 /**
- * Looks for an expression in a text: a lazily made automaton of RE2, which takes time in proportion to the
- * text whatever the expression. The function that comes back works at it until then (performance.now()).
+ * Prepares a search with RE2's lazy automaton, which is linear in the text for every expression. The returned
+ * function continues the search until the given time (performance.now()).
  */
 function searchFor(
   loaded: Library,
@@ -289,8 +289,8 @@ export const captured = (
 ): Promise<Captured> => searched((loaded) => captureIn(loaded, expression, text), inTurn, signal);
 
 /**
- * What a search finds. What it does not in what is left of the event loop's turn is looked for by `inTurn`,
- * one turn after the other, until the signal ends it.
+ * Searches within the rest of this turn of the event loop. A longer search continues through `inTurn`, one slice
+ * per turn, until the signal aborts it.
  */
 async function searched<T>(
   begin: (loaded: Library) => (until: number) => T | typeof unfinished,
