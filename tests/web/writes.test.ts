@@ -26,7 +26,7 @@ const without: Record<string, string[]> = {
     "v1.incidents({ id: incidentId }).notes({ noteId: id }).delete()",
     "pageRoutes(pageId).subscribers({ subscriberId: id }).delete()",
     "dashboard.people({ id }).delete()",
-    "dashboard.administrators({ id: taking.id }).delete()",
+    "dashboard.administrators({ id }).delete()",
     "dashboard.sessions({ id }).delete()",
     "dashboard.organizations({ id }).delete()",
     "dashboard.invitations({ id }).delete()",
@@ -50,7 +50,7 @@ test("whoever edits or deletes a record in the page names the state of it that t
 const withoutKey: Record<string, string[]> = {
   "keeps nothing": [
     "dashboard.monitors.try.post(body)",
-    'dashboard["alert-channels"].try.post(bodyOf(values))',
+    'dashboard["alert-channels"].try.post(newBody(type, values))',
     'dashboard.settings["test-mail"].post(body)',
     "dashboard.invitations.look.post({ token })",
   ],
