@@ -55,7 +55,7 @@ import { newSetUp, noSetUp } from "./accounts/sign-in/set-up.ts";
 import { sharingOf } from "./accounts/organizations/service.ts";
 import { pageLock } from "./status-pages/site/lock.ts";
 import { statusSite } from "./status-pages/site/status-site.ts";
-import { subscriberFanOut } from "./status-pages/subscribers/fan-out.ts";
+import { SubscriberFanOut } from "./status-pages/subscribers/fan-out.ts";
 import { subscriberReceivers } from "./status-pages/subscribers/receivers.ts";
 import { subscriptionsOf } from "./status-pages/subscribers/visits.ts";
 import { sessionCache } from "./accounts/sessions/cache.ts";
@@ -241,7 +241,7 @@ function createEngines(core: Core) {
     sending,
     alerts: alertEngine({ ...sending, subscribers: subscriberReceivers(sending) }),
     alarm: new StorageAlarm(sending),
-    notices: subscriberFanOut(core),
+    notices: new SubscriberFanOut(core),
     live: new LivePages(core),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../src/core/ids.ts";
 import { compiled, type Statement, type Store } from "../../src/database/store.ts";
-import { subscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
+import { SubscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
 import { pager } from "../support/pager.ts";
 import { publisher } from "../support/subscribing.ts";
 
@@ -178,9 +178,7 @@ describe("a notice for more subscribers than one write takes", () => {
       await made.incident();
       grown.length = 0;
       for (let turn = 0; turn < 2; turn++)
-        await subscriberFanOut({ ...appliance, rowsAtOnce })
-          .runOnce()
-          .catch(() => {});
+        await new SubscriberFanOut({ ...appliance, rowsAtOnce }).runOnce().catch(() => {});
       expect(failed).toBe(dies !== null);
       expect(counts()).toEqual({ all: many, receivers: many, notices: 1 });
       expect(Math.max(...grown)).toBe(rowsAtOnce);

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { subscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
+import { SubscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
 import { compiled } from "../../src/database/store.ts";
 import { alertsOn } from "./appliance.ts";
 import { type Mail, mailServer } from "./mail-server.ts";
@@ -107,7 +107,7 @@ export async function publisher(page: object = {}, settings: Settings = {}) {
     /** Restarts the engines from the stored state. */
     restart: async () => {
       await made.restart();
-      notices = subscriberFanOut(appliance);
+      notices = new SubscriberFanOut(appliance);
       alerts = alertsOn(appliance);
     },
     /** Fails just before the next write that contains such a statement, like a power cut. */

@@ -7,7 +7,7 @@ import {
   type HeartbeatRow,
   insertHeartbeats,
 } from "../../src/monitoring/uptime/store.ts";
-import { subscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
+import { SubscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
 import { subscriptionsOf } from "../../src/status-pages/subscribers/visits.ts";
 import { proxiesOf } from "./appliance.ts";
 import { watch } from "./watch.ts";
@@ -56,7 +56,7 @@ export async function visitor({
     signUps: networkLimit(5, clock),
     addressOf,
   });
-  const notices = subscriberFanOut(made.appliance);
+  const notices = new SubscriberFanOut(made.appliance);
   const lock = pageLock(vault, clock, networkLimit(10, clock), addressOf);
   let pageMs = 0;
   // Every action has its own timestamp.

@@ -1,3 +1,4 @@
+/** Turns events into notices for subscribers: one row per notice, and one delivery per subscriber. */
 import { type Leases, perLease, underLease, whileHeld } from "../../cluster/leases.ts";
 import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
@@ -45,61 +46,111 @@ type Part = {
   after: string;
 };
 
-/** The statements of one write, the deliveries that it has room for, and those that the outbox lacks room for. */
-type Portion = { statements: Statement[]; left: number; room: number; leftOut: number };
+/** Statements of one write, and how many deliveries it and the outbox have room for. */
+type Portion = {
+  statements: Statement[];
+  /** Deliveries that this write still has room for. */
+  left: number;
+  /** Deliveries that the outbox still has room for. */
+  room: number;
+  /** Deliveries left out because the outbox is full. */
+  leftOut: number;
+};
+
+/** The follower of the event log on the node with the lease. */
+type Following = { follower: FairFollower<NoticedEvent, Part>; room: OutboxRoom };
 
 /** Turns events into notices for the subscribers of status pages, in turns between organizations. */
-export function subscriberFanOut(dependencies: Dependencies) {
-  const { store, clock, events: reader, leases, log, rowsAtOnce } = dependencies;
-  const followerNow = perLease(leases, "subscribers", (lease) =>
-    followerOf(underLease(store, lease)),
-  );
-  const load = loaderOf(store);
+export class SubscriberFanOut {
+  readonly #on: Dependencies;
+  readonly #load: ReturnType<typeof loaderOf>;
+  readonly #following: () => Following | null;
+  readonly #running: ReturnType<typeof whileHeld>;
 
-  const telling = whileHeld({ leases, log }, "subscribers", async () => {
-    const follower = followerNow()?.follower;
+  constructor(dependencies: Dependencies) {
+    this.#on = dependencies;
+    const { store, leases } = dependencies;
+    this.#load = loaderOf(store);
+    this.#following = perLease(leases, "subscribers", (lease) =>
+      this.#newFollowing(underLease(store, lease)),
+    );
+    this.#running = whileHeld(dependencies, "subscribers", () => this.#follow());
+  }
+
+  start() {
+    return this.#running.start();
+  }
+
+  stop() {
+    return this.#running.stop();
+  }
+
+  /** Saves the position of events that led to nothing, and ends reports of a full outbox that has room again. */
+  async save() {
+    const following = this.#following();
+    if (following === null) return;
+    const { follower, room } = following;
+    await follower.save();
+    await follower.write(() => room.endings(this.#on.clock()));
+  }
+
+  /** Turns events into deliveries: for tests, instead of `start`. */
+  async runOnce() {
+    const follower = this.#following()?.follower;
+    if (follower === undefined) return;
+    const { seq } = await follower.cursor.read();
+    await follower.take(await readSince(this.#on.store, seq, 10_000));
+    await follower.drain();
+  }
+
+  async #follow() {
+    const follower = this.#following()?.follower;
     if (follower === undefined) return async () => {};
-    const stop = await follower.start(reader, log);
+    const stop = await follower.start(this.#on.events, this.#on.log);
     return async () => {
       await stop();
       await follower.save().catch(() => {});
     };
-  });
+  }
 
-  function followerOf(leased: Store) {
+  #newFollowing(leased: Store): Following {
+    const { store, rowsAtOnce } = this.#on;
     const room = outboxRoom(leased, "notices");
     const follower = new FairFollower<NoticedEvent, Part>(leased, {
       name: "subscribers",
       concerns: concernsSubscribers,
       listening: (organizationIds) => organizationsWithSubscribers(store, organizationIds),
-      decide: (work) => decide(work, room),
+      decide: (work) => this.#decide(work, room),
       ...(rowsAtOnce !== undefined && { rowsAtOnce }),
     });
-    /** Ends the reports of a full outbox that has room again. */
-    const reportRoom = () => follower.write(() => room.endings(clock()));
-    return { follower, reportRoom };
+    return { follower, room };
   }
 
-  async function decide(
+  async #decide(
     { organizationId, events, part, rows }: Work<NoticedEvent, Part>,
     room: OutboxRoom,
   ): Promise<Outcome<Part>> {
-    const now = clock();
+    const now = this.#on.clock();
     const portion: Portion = {
       statements: [],
       left: rows,
       room: await room.of(organizationId, now),
       leftOut: 0,
     };
-    const outcome = await addNotices(portion, await pagesOf(organizationId), events, part);
+    const outcome = await this.#addNotices(
+      portion,
+      await this.#visiblePages(organizationId),
+      events,
+      part,
+    );
     const added = rows - portion.left;
     const { leftOut } = portion;
     const reports = await room.add({ organizationId, now, added, leftOut });
     return { ...outcome, statements: [...portion.statements, ...reports], rows: added };
   }
 
-  /** Adds the notices of these events to `portion`, as far as it has room. */
-  async function addNotices(
+  /** Adds the notices of these events to `portion`, up to its limits. */
+  async #addNotices(
     portion: Portion,
     pages: readonly ShownPage[],
     events: readonly NoticedEvent[],
@@ -113,31 +164,33 @@ export function subscriberFanOut(dependencies: Dependencies) {
       for (const page of pages) {
         if (part !== null && page.id < part.pageId) continue;
         const own = part?.pageId === page.id ? part : null;
-        const rest = await addNotice(page, event, portion, own);
+        const rest = await this.#addNotice(page, event, portion, own);
         if (rest !== null) return { finished, part: rest };
       }
     }
     return { finished: events.length, part: null };
   }
 
-  /** An organization's visible pages that have subscribers, as they are now. */
-  async function pagesOf(organizationId: string): Promise<ShownPage[]> {
-    const shown: ShownPage[] = [];
+  /** Reads the visible pages of an organization that have subscribers. */
+  async #visiblePages(organizationId: string): Promise<ShownPage[]> {
+    const { store } = this.#on;
+    const pages: ShownPage[] = [];
     for (const id of await pagesWithSubscribers(store, organizationId)) {
       const page = await findPublicPageById({ store, organizationId }, id);
-      if (page !== null) shown.push({ id, loaded: await load(page, clock()) });
+      if (page !== null) pages.push({ id, loaded: await this.#load(page, this.#on.clock()) });
     }
-    return shown;
+    return pages;
   }
 
-  /** Adds a page's notice of an event after `part` to `portion`; returns the progress, or null when all of it was added. */
-  async function addNotice(
+  /** Adds a page's notice of an event, from the progress `part` on. Returns the new progress; null if it is complete. */
+  async #addNotice(
     { id: pageId, loaded }: ShownPage,
     event: NoticedEvent,
     portion: Portion,
     part: Part | null,
   ): Promise<Part | null> {
-    const now = clock();
+    const now = this.#on.clock();
+    const { store } = this.#on;
     const { organizationId, seq } = event;
     const content = (await contentOf(loaded, event)) ?? (await removalOf(store, pageId, event));
     if (content === null) return null;
@@ -161,29 +214,9 @@ export function subscriberFanOut(dependencies: Dependencies) {
     portion.room -= to.length;
     return found.length === to.length ? null : { seq, pageId, noticeId: id, after: last.id };
   }
-
-  return {
-    start: () => telling.start(),
-    stop: () => telling.stop(),
-    /** Saves the position of events that led to nothing, and ends reports of a full outbox. */
-    async save() {
-      const following = followerNow();
-      if (following === null) return;
-      await following.follower.save();
-      await following.reportRoom();
-    },
-    /** Turns events into deliveries: for tests, instead of `start`. */
-    async runOnce() {
-      const follower = followerNow()?.follower;
-      if (follower === undefined) return;
-      const { seq } = await follower.cursor.read();
-      await follower.take(await readSince(store, seq, 10_000));
-      await follower.drain();
-    },
-  };
 }
 
-/** What the page says of what happened, under its public names; null where it shows nothing of it. */
+/** Content of the notice, with the page's public names; null if the page does not show the event. */
 async function contentOf(loaded: Loaded, event: NoticedEvent): Promise<NoticeContent | null> {
   switch (event.type) {
     case "maintenance.created": {
@@ -230,7 +263,7 @@ async function incidentContent(
   };
 }
 
-/** Where the page still shows it. */
+/** Null if the page does not show the postmortem. */
 async function postmortemContent(loaded: Loaded, id: string): Promise<NoticeContent | null> {
   const incident = await loaded.incident(id);
   if (incident === null || incident.postmortem === null) return null;
@@ -257,7 +290,7 @@ const aboutOf = ({
   resolvedAt,
 });
 
-/** An incident that its deleted monitor opened: pages show it no more, but whoever heard of it hears of its end. */
+/** Resolution of an incident whose monitor was deleted. Pages do not show it, but earlier recipients are notified. */
 const isRemoval = (event: LoggedEvent) =>
   event.type === "incident.resolved" && event.data.monitorRemoved === true;
 
@@ -270,14 +303,14 @@ async function removalOf(
   const { organizationId, subjectId, at } = event;
   const last = await lastNoticeOf(store, { organizationId, pageId }, subjectId);
   if (last === null) return null;
-  const told = JSON.parse(last.data) as IncidentData;
+  const data = JSON.parse(last.data) as IncidentData;
   return {
     type: "incident.resolved",
     data: {
-      ...told,
+      ...data,
       status: "resolved",
       resolvedAt: at,
-      message: updateInWords({ kind: "removed" }, told.monitor ?? "A service"),
+      message: updateInWords({ kind: "removed" }, data.monitor ?? "A service"),
       isMarkdown: false,
     },
   };

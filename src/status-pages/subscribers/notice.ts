@@ -1,16 +1,17 @@
+/** Writes notices of a status page as e-mails and as webhook payloads. */
 import { capitalized } from "../../core/text/words.ts";
 import type { z } from "zod";
 import { type Message, writtenFact } from "../../alerting/sending/messages.ts";
 import type { NoticedIncident, NoticedMaintenance } from "./schema.ts";
 
-/** With the public name of its monitor, where the page shows that. */
+/** An incident, with the public name of its monitor if the page shows the monitor. */
 export type IncidentData = z.infer<typeof NoticedIncident> & {
   message: string;
-  /** Whether people typed it; absent in what an older version told. */
+  /** Whether a person wrote the message; absent in notices of older versions. */
   isMarkdown?: boolean;
 };
 
-/** What a page tells its subscribers; frozen when it is made, so that all of them hear the same. */
+/** A notice to all subscribers of a page. Its content is stored once, so that all of them get the same. */
 export type Notice = { id: string; /** RFC 3339. */ at: string } & NoticeContent;
 
 export type NoticeContent =
@@ -19,82 +20,102 @@ export type NoticeContent =
       data: IncidentData;
     }
   | { type: "maintenance.planned"; data: z.infer<typeof NoticedMaintenance> }
-  /** Asks an address whether it wants to be told. */
+  /** Asks an address to confirm its subscription. */
   | { type: "subscription.question"; data: Record<string, never> };
 
 export type NoticeOrigin = {
   pageTitle: string;
   /** Address of the page, without a trailing slash. */
   pageUrl: string;
-  /** IANA name: how the mail writes times. */
+  /** IANA name of the time zone of times in e-mails. */
   timeZone: string;
 };
 
-/** A notice in the words of an e-mail; `confirmUrl` is where the question leads. */
+type Words = Pick<Message, "title" | "facts" | "url"> & Partial<Message>;
+
+/** A notice as an e-mail; `confirmUrl` is the link of a confirmation question. */
 export function noticeMessage(
   deliveryId: string,
-  { at, type, data }: Notice,
-  { pageTitle, pageUrl, timeZone }: NoticeOrigin,
+  notice: Notice,
+  origin: NoticeOrigin,
   confirmUrl: string,
 ): Message {
-  const made = (fields: Pick<Message, "title" | "facts" | "url"> & Partial<Message>): Message => ({
+  const words = wordsOf(notice, origin, confirmUrl);
+  return {
     id: deliveryId,
     type: "notice",
     severity: "info",
     tone: "info",
     problem: null,
-    at,
-    lines: fields.facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`)),
+    at: notice.at,
+    lines: words.facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`)),
     alerts: [],
-    ...fields,
-  });
-  if (type === "subscription.question")
-    return made({
-      title: `Confirm updates from ${pageTitle}`,
-      facts: [
-        {
-          label: "",
-          value: `This address was given for e-mail updates from ${pageTitle}. Follow the link to confirm. If it wasn't you, do nothing: you will get no more e-mails.`,
-        },
-      ],
-      url: confirmUrl,
-    });
-  const time = (timestamp: string) =>
-    new Intl.DateTimeFormat("en-GB", {
-      timeZone,
-      dateStyle: "long",
-      timeStyle: "short",
-    }).format(new Date(timestamp));
-  if (type === "maintenance.planned") {
-    const { title, description, startsAt, endsAt } = data;
-    return made({
-      title: `Scheduled maintenance: ${title} – ${pageTitle}`,
-      facts: [
-        writtenFact("", description === "" ? "Maintenance is scheduled." : description),
-        { label: "From", value: `${time(startsAt)} (${timeZone})` },
-        { label: "Until", value: `${time(endsAt)} (${timeZone})` },
-      ],
-      url: pageUrl,
-    });
+    ...words,
+  };
+}
+
+function wordsOf(notice: Notice, origin: NoticeOrigin, confirmUrl: string): Words {
+  switch (notice.type) {
+    case "subscription.question":
+      return questionWords(origin, confirmUrl);
+    case "maintenance.planned":
+      return maintenanceWords(notice.data, origin);
+    default:
+      return incidentWords(notice, origin);
   }
+}
+
+function questionWords({ pageTitle }: NoticeOrigin, url: string): Words {
+  const value = `This address was given for e-mail updates from ${pageTitle}. Follow the link to confirm. If it wasn't you, do nothing: you will get no more e-mails.`;
+  return { title: `Confirm updates from ${pageTitle}`, facts: [{ label: "", value }], url };
+}
+
+function maintenanceWords(
+  { title, description, startsAt, endsAt }: z.infer<typeof NoticedMaintenance>,
+  { pageTitle, pageUrl, timeZone }: NoticeOrigin,
+): Words {
+  return {
+    title: `Scheduled maintenance: ${title} – ${pageTitle}`,
+    facts: [
+      writtenFact("", description === "" ? "Maintenance is scheduled." : description),
+      { label: "From", value: timeIn(timeZone, startsAt) },
+      { label: "Until", value: timeIn(timeZone, endsAt) },
+    ],
+    url: pageUrl,
+  };
+}
+
+function incidentWords(
+  { type, at, data }: Extract<Notice, { data: IncidentData }>,
+  { pageTitle, pageUrl, timeZone }: NoticeOrigin,
+): Words {
   const { id, title, status, severity, monitor, message, isMarkdown } = data;
   const affected = data.monitors ?? (monitor === null ? [] : [monitor]);
   const isOver = status === "resolved";
-  return made({
+  return {
     title: `${type === "incident.postmortem" ? "Postmortem" : capitalized(status)}: ${title} – ${pageTitle}`,
     tone: isOver ? "up" : severity === "minor" ? "degraded" : "down",
     facts: [
       isMarkdown === true ? writtenFact("", message) : { label: "", value: message },
       { label: "Severity", value: capitalized(severity) },
       ...(affected.length === 0 ? [] : [{ label: "Affects", value: affected.join(", ") }]),
-      { label: "Time", value: `${time(at)} (${timeZone})` },
+      { label: "Time", value: timeIn(timeZone, at) },
     ],
     url: `${pageUrl}/incidents/${id}`,
     problem: { key: `signalbox-${id}`, isOver },
-  });
+  };
 }
 
-/** The same as JSON for a webhook; null for what only people are asked. */
+function timeIn(timeZone: string, timestamp: string): string {
+  const format = new Intl.DateTimeFormat("en-GB", {
+    timeZone,
+    dateStyle: "long",
+    timeStyle: "short",
+  });
+  return `${format.format(new Date(timestamp))} (${timeZone})`;
+}
+
+/** A notice as JSON for a webhook; null for a question, which only people get. */
 export function noticePayload(
   { at, type, data }: Notice,
   { pageTitle, pageUrl }: NoticeOrigin,

@@ -1,3 +1,4 @@
+/** Sends notices to subscribers by e-mail and webhook. */
 import {
   runAttempt,
   deliveryContext,
@@ -19,104 +20,116 @@ import { type Notice, noticeMessage, noticePayload, type NoticeOrigin } from "./
 import { receiverTypeOf } from "./rules.ts";
 import { findSubscriber, noticeOfDelivery, type SubscriberRow } from "./store.ts";
 
-/** So many are sent to at the same time: a mail server bears less than the rest of the world. */
+/** Parallel deliveries: a mail server accepts fewer connections than many webhooks together. */
 const slots = { mailbox: { shared: 8, kept: 2 }, webhook: { shared: 50, kept: 10 } };
 
+type Context = SendingContext & { ownHosts: OwnHosts };
 type PageLinks = NoticeOrigin & { root: string; slug: string };
+/** One delivery of a notice to a subscriber. */
+type Delivery = { id: string; subscriber: SubscriberRow; notice: Notice; page: PageLinks };
 
 /** Subscribers of status pages as receivers of notices. */
-export function subscriberReceivers(context: SendingContext & { ownHosts: OwnHosts }) {
-  const { store, vault, clock, origin, ownHosts } = context;
-
-  async function mail(
-    deliveryId: string,
-    subscriber: SubscriberRow,
-    notice: Notice,
-    { root, slug, ...page }: PageLinks,
-    cancelled: AbortSignal,
-  ): Promise<Verdict> {
-    const linkTo = (verb: "confirm" | "unsubscribe") =>
-      `${root}/status/${slug}/${verb}/${tokenOf(vault, verb, subscriber, clock())}`;
-    const isQuestion = notice.type === "subscription.question";
-    const message = noticeMessage(deliveryId, notice, page, linkTo("confirm"));
-    const unsubscribe = linkTo("unsubscribe");
-    const outside = deliveryContext(context, cancelled, await mailServerOf(context, subscriber));
-    return sendAsMail(message, [subscriber.address], outside, {
-      link: isQuestion ? "Confirm" : "Open the status page",
-      // https://www.rfc-editor.org/rfc/rfc8058
-      headers: isQuestion
-        ? {}
-        : {
-            "List-Unsubscribe": `<${unsubscribe}>`,
-            // One click needs https there: a provider that finds less distrusts the mail.
-            ...(unsubscribe.startsWith("https:") && {
-              "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-            }),
-          },
-      footer: isQuestion
-        ? null
-        : {
-            text: `You asked for updates from ${page.pageTitle}.`,
-            link: "Unsubscribe",
-            url: unsubscribe,
-          },
-    });
-  }
-
-  async function sendWebhook(
-    deliveryId: string,
-    { organizationId, id, address, secrets }: SubscriberRow,
-    notice: Notice,
-    page: NoticeOrigin,
-    cancelled: AbortSignal,
-  ): Promise<Verdict> {
-    const payload = noticePayload(notice, page);
-    if (payload === null) return permanent("A webhook is not asked.");
-    const { secret = null } = openAll(vault, secretLocationOf({ organizationId, id }), secrets);
-    const outside = deliveryContext(context, cancelled, null);
-    return post(signed({ url: address, secret }, deliveryId, payload, outside.now), outside);
-  }
-
-  const ofBoth: Omit<Receivers, "slots"> = {
-    // Updates are told in their order, whatever they are about: the oldest goes first.
+export function subscriberReceivers(context: Context) {
+  const receivers: Omit<Receivers, "slots"> = {
+    // Updates arrive in their order, whatever their subject: the oldest is sent first.
     looks: [2],
     subjectsOf: async (_organizationId, ids) => new Map(ids.map((id) => [id, ["updates"]])),
-    async find({ organizationId, receiverId }) {
-      const subscriber = await findSubscriber({ store, organizationId }, receiverId);
-      if (subscriber === null) return null;
-      const [page] = await findPages({ store, organizationId }, subscriber.pageId);
-      if (page === undefined) return null;
-      const { slug, title: pageTitle, timeZone, visibility } = page;
-      const hosts = hostsOf(page, ownHosts);
-      const { page: pageUrl, root } = addressesOf({ slug, hosts }, origin());
-      const links = { pageTitle, pageUrl, timeZone, root, slug };
-      return {
-        type: subscriber.type,
-        refusal: visibility === "hidden" ? "The status page was hidden." : null,
-        async prepare(deliveryId) {
-          const row = await noticeOfDelivery(store, organizationId, deliveryId);
-          if (row === null) return { statements: [], nothing: "There is nothing left to send." };
-          const { id, type, at, data } = row;
-          const notice = { id, type, at, data: JSON.parse(data) as unknown } as Notice;
-          if (notice.type === "subscription.question" && subscriber.confirmedAt !== null)
-            return { statements: [], nothing: "It was confirmed meanwhile." };
-          const deliver = subscriber.type === "email" ? mail : sendWebhook;
-          return {
-            statements: [],
-            send: (cancelled) =>
-              runAttempt(context, { subscriber: subscriber.id }, () =>
-                deliver(deliveryId, subscriber, notice, links, cancelled),
-              ),
-          };
-        },
-        after: (attempt, { now }) => subscriberAfter(subscriber, attempt, now),
-      };
-    },
+    find: ({ organizationId, receiverId }) => findReceiver(context, organizationId, receiverId),
   };
   return {
-    mailbox: { ...ofBoth, slots: slots.mailbox },
-    webhook: { ...ofBoth, slots: slots.webhook },
+    mailbox: { ...receivers, slots: slots.mailbox },
+    webhook: { ...receivers, slots: slots.webhook },
   };
+}
+
+async function findReceiver(
+  context: Context,
+  organizationId: string,
+  id: string,
+): ReturnType<Receivers["find"]> {
+  const { store, origin, ownHosts } = context;
+  const subscriber = await findSubscriber({ store, organizationId }, id);
+  if (subscriber === null) return null;
+  const [page] = await findPages({ store, organizationId }, subscriber.pageId);
+  if (page === undefined) return null;
+  const { slug, title: pageTitle, timeZone, visibility } = page;
+  const hosts = hostsOf(page, ownHosts);
+  const { page: pageUrl, root } = addressesOf({ slug, hosts }, origin());
+  const links = { pageTitle, pageUrl, timeZone, root, slug };
+  return {
+    type: subscriber.type,
+    refusal: visibility === "hidden" ? "The status page was hidden." : null,
+    prepare: (deliveryId) => prepareDelivery(context, subscriber, links, deliveryId),
+    after: (attempt, { now }) => subscriberAfter(subscriber, attempt, now),
+  };
+}
+
+async function prepareDelivery(
+  context: Context,
+  subscriber: SubscriberRow,
+  page: PageLinks,
+  deliveryId: string,
+) {
+  const row = await noticeOfDelivery(context.store, subscriber.organizationId, deliveryId);
+  if (row === null) return { statements: [], nothing: "There is nothing left to send." };
+  const { id, type, at, data } = row;
+  const notice = { id, type, at, data: JSON.parse(data) as unknown } as Notice;
+  if (notice.type === "subscription.question" && subscriber.confirmedAt !== null)
+    return { statements: [], nothing: "It was confirmed meanwhile." };
+  const send = subscriber.type === "email" ? sendMail : sendWebhook;
+  const delivery = { id: deliveryId, subscriber, notice, page };
+  return {
+    statements: [],
+    send: (cancelled: AbortSignal) =>
+      runAttempt(context, { subscriber: subscriber.id }, () => send(context, delivery, cancelled)),
+  };
+}
+
+async function sendMail(
+  context: Context,
+  { id, subscriber, notice, page }: Delivery,
+  cancelled: AbortSignal,
+): Promise<Verdict> {
+  const { vault, clock } = context;
+  const linkTo = (verb: "confirm" | "unsubscribe") =>
+    `${page.root}/status/${page.slug}/${verb}/${tokenOf(vault, verb, subscriber, clock())}`;
+  const isQuestion = notice.type === "subscription.question";
+  const message = noticeMessage(id, notice, page, linkTo("confirm"));
+  const unsubscribe = linkTo("unsubscribe");
+  const outside = deliveryContext(context, cancelled, await mailServerOf(context, subscriber));
+  return sendAsMail(message, [subscriber.address], outside, {
+    link: isQuestion ? "Confirm" : "Open the status page",
+    headers: isQuestion ? {} : unsubscribeHeaders(unsubscribe),
+    footer: isQuestion
+      ? null
+      : {
+          text: `You asked for updates from ${page.pageTitle}.`,
+          link: "Unsubscribe",
+          url: unsubscribe,
+        },
+  });
+}
+
+/** Unsubscribing by one click: https://www.rfc-editor.org/rfc/rfc8058 */
+function unsubscribeHeaders(url: string): Record<string, string> {
+  return {
+    "List-Unsubscribe": `<${url}>`,
+    // One click requires https: without it, mail providers distrust the message.
+    ...(url.startsWith("https:") && { "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }),
+  };
+}
+
+async function sendWebhook(
+  context: Context,
+  { id, subscriber, notice, page }: Delivery,
+  cancelled: AbortSignal,
+): Promise<Verdict> {
+  const payload = noticePayload(notice, page);
+  if (payload === null) return permanent("A webhook is not asked.");
+  const { address, secrets } = subscriber;
+  const { secret = null } = openAll(context.vault, secretLocationOf(subscriber), secrets);
+  const outside = deliveryContext(context, cancelled, null);
+  return post(signed({ url: address, secret }, id, payload, outside.now), outside);
 }
 
 const setError = updateOf(subscribers, ["lastError"]);
@@ -134,7 +147,7 @@ function subscriberAfter(
   ];
 }
 
-/** Where a subscriber's secret is sealed for. */
+/** Location that a subscriber's secret is sealed for. */
 export function secretLocationOf({ organizationId, id }: { organizationId: string; id: string }) {
   return `${organizationId}/subscriber/${id}`;
 }
