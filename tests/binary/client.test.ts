@@ -315,7 +315,7 @@ test("the documented deploy job pauses alerts, always resumes them, and opens an
 });
 
 test("the commands of the document work as shown", async () => {
-  const [, block = ""] = /^## Look and act\n\n```sh\n([^]*?)^```/m.exec(document) ?? [];
+  const [, block = ""] = /^## Commands\n\n```sh\n([^]*?)^```/m.exec(document) ?? [];
   const me = visitor();
   await webShop();
   const lines = block.trim().split("\n");

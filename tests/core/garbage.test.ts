@@ -5,7 +5,7 @@ const root = join(import.meta.dir, "../..");
 
 /** In a process of its own, whose heap holds nothing else: says how many of 63 MiB are left before one more is discarded, and ends once they are collected. */
 const script = `
-  import { discarded } from "./src/core/garbage.ts";
+  import { discarded } from "./src/core/system/garbage.ts";
   const MiB = 1024 * 1024;
   const buffers = Array.from({ length: 63 }, () => new WeakRef(new ArrayBuffer(MiB)));
   async function left() {

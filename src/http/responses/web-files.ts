@@ -47,11 +47,13 @@ export async function createAssetRoutes(folder: string, prefix: `/${string}`): P
     },
   });
   // One label for all files: a metric for each would be a hundred series.
-  return new Elysia()
-    .onTransform(function ({ request }) {
-      setRoute(request, `${prefix}/:file`);
-    })
-    .use(files);
+  const routes = new Elysia().onTransform(function ({ request }) {
+    setRoute(request, `${prefix}/:file`);
+  });
+  // Elysia sends the response of a route itself when a second app uses the routes, and a body can be read only once.
+  for (const { path, handler } of files.routes)
+    routes.get(path, () => (handler as unknown as Response).clone());
+  return routes;
 }
 
 export type WebFiles = ReturnType<typeof webFiles>;
