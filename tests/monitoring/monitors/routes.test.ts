@@ -52,7 +52,7 @@ describe("secrets", () => {
       { bearerToken: canary, ...header },
     ],
     [
-      "null clears the password alone",
+      "null clears only the password",
       { basicAuth: { username: "probe", password: null } },
       { bearerToken: canary, ...header },
     ],
@@ -64,7 +64,7 @@ describe("secrets", () => {
     ],
     ["headers sent back keep their values", { headers: { "X-Api-Key": null } }, both],
     [
-      "a header is added beside one that is kept, in any case",
+      "a header is added next to a stored one, in any case",
       { headers: { "x-api-key": null, "X-Team": "ops" } },
       {
         bearerToken: canary,
@@ -74,7 +74,7 @@ describe("secrets", () => {
       },
     ],
     [
-      "a header that is left out is removed, and its value with it",
+      "an absent header is removed with its value",
       { headers: {} },
       { bearerToken: canary, "basicAuth.password": canary },
     ],
