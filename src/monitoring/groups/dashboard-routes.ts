@@ -3,11 +3,11 @@ import { routesUnder } from "../../http/request-context.ts";
 import { GroupOrder, MonitorGroup } from "./schema.ts";
 import { reorderGroups, switchGroup } from "./service.ts";
 
-/** A verb that takes no body and answers the group. */
+/** Options of an action without a body that returns the group. */
 const groupAction = (name: string, summary: string) =>
   ({ name, access: "write", summary, data: MonitorGroup }) as const;
 
-/** What only the admin page does to groups. */
+/** Routes for groups that only the admin page uses. */
 export const groupDashboardRoutes = routesUnder("/monitor-groups")
   .put(
     ...endpoint("/order", {

@@ -1,3 +1,4 @@
+/** REST routes of monitor groups. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";

@@ -1,3 +1,4 @@
+/** Wire format of monitor groups: input, response and dashboard order. */
 import { z } from "zod";
 import {
   bodyOf,

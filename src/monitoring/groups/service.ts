@@ -1,3 +1,4 @@
+/** Creates, changes, deletes and reorders monitor groups. */
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/time/clock.ts";
@@ -37,7 +38,10 @@ export async function getGroup(scope: Scope, id: string): Promise<GroupRecord> {
   return found(group, "monitor group");
 }
 
-/** Makes a group at the end of the dashboard order. Throws NOT_FOUND, and makes none, for an unknown monitor or channel. */
+/**
+ * Creates a group at the end of the dashboard order. Throws NOT_FOUND for an unknown monitor or channel, and
+ * then creates nothing.
+ */
 export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<GroupRecord> {
   const { organizationId } = scope;
   const now = scope.clock();
@@ -64,7 +68,10 @@ export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<Group
   );
 }
 
-/** Throws NOT_FOUND, also for an unknown monitor or channel, PRECONDITION_FAILED, and VALIDATION_ERROR for a change of `paused` or `muted`; nothing is changed then. */
+/**
+ * Updates a group. Throws NOT_FOUND, also for an unknown monitor or channel, PRECONDITION_FAILED, and
+ * VALIDATION_ERROR for a change of `paused` or `muted`.
+ */
 export function updateGroup(scope: Scope, id: string, input: MonitorGroupPatch) {
   const { organizationId } = scope;
   const { paused, muted, ...patch } = input;
@@ -114,7 +121,7 @@ function mustKnow(scope: Scope, { alertChannelIds, monitorIds }: MonitorGroupPat
   ];
 }
 
-/** Removes the group alone; its monitors return to the ungrouped list. Throws NOT_FOUND, PRECONDITION_FAILED. */
+/** Deletes a group and returns its monitors to the ungrouped list. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteGroup(scope: Scope, id: string): Promise<typeof deleted> {
   const { organizationId } = scope;
   return retrying(async () => {
@@ -142,8 +149,8 @@ const switches = {
 };
 
 /**
- * Pauses, resumes, mutes or unmutes the group as a whole, whatever its monitors are themselves: those of a
- * paused group are not checked, those of a muted one alert nobody. Throws NOT_FOUND.
+ * Pauses, resumes, mutes or unmutes a whole group, independent of the same settings of its monitors. Monitors
+ * of a paused group are not checked, and monitors of a muted group send no alerts. Throws NOT_FOUND.
  */
 export function switchGroup(scope: Scope, id: string, action: keyof typeof switches) {
   const { organizationId } = scope;
@@ -164,7 +171,7 @@ export function switchGroup(scope: Scope, id: string, action: keyof typeof switc
   });
 }
 
-/** Sets the dashboard order. Throws NOT_FOUND for an unknown group, CONFLICT where one is left out. */
+/** Sets the dashboard order. Throws NOT_FOUND for an unknown group, CONFLICT if a group is missing. */
 export async function reorderGroups(scope: Scope, { groupIds }: GroupOrder): Promise<GroupOrder> {
   const { organizationId } = scope;
   return commit(

@@ -1,3 +1,4 @@
+/** Reads and writes monitor groups, their members, and the pauses that members inherit. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Limits } from "../../core/limits.ts";
 import { listed, overLimit } from "../../database/references.ts";
@@ -8,14 +9,14 @@ import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import type { MonitorGroup } from "./schema.ts";
 import type { EventType } from "../../events/catalogue.ts";
 
-/** A group as services know it: with the version that makes its ETag. */
+/** A group with the version for its ETag. */
 export type GroupRecord = MonitorGroup & { version: number };
 
 type Row = Record<"tags" | "alertChannelIds" | "monitorIds", string> &
   Record<"paused" | "muted", number> &
   Omit<GroupRecord, "tags" | "alertChannelIds" | "monitorIds" | "paused" | "muted">;
 
-// One statement: the version is that of the members and channels beside it, whoever writes meanwhile.
+// One statement, so that the version matches the members and channels despite concurrent writes.
 const groupsText = `select id, name, description, color, tags, paused, muted, version,
     created_at as createdAt, updated_at as updatedAt,
     (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
@@ -26,7 +27,7 @@ const groupsText = `select id, name, description, color, tags, paused, muted, ve
 const allText = `${groupsText} order by position, id`;
 const oneText = `${groupsText} and id = ?`;
 
-/** All groups of an organization in dashboard order, or the one with this id. */
+/** Lists all groups of an organization in dashboard order, or only the group with this id. */
 export async function listGroups(
   { store, organizationId }: Tenant,
   id?: string,
@@ -55,7 +56,7 @@ export function insertGroup({ store, organizationId }: Tenant, group: GroupRecor
   });
 }
 
-/** Monitors already in the group keep the channels that they have. */
+/** Replaces the channels for monitors that join later; current members keep their channels. */
 export function channelsOfGroup(
   { store, organizationId }: Tenant,
   groupId: string,
@@ -73,7 +74,10 @@ export function changeGroup({ store, organizationId }: Tenant, group: GroupRecor
 
 type Owner = { organizationId: string; limits: Limits };
 
-/** Holds when none of these monitors has more alert channels than one may; it belongs behind what attaches some. */
+/**
+ * Fails the write if a monitor exceeds its limit of alert channels. Must follow the statements that attach
+ * channels.
+ */
 export function mustHaveFewChannels(
   { organizationId, limits }: Owner,
   monitorIds: readonly string[],
@@ -87,17 +91,16 @@ export function mustHaveFewChannels(
   );
 }
 
-/** The place behind the last monitor of a group, or of the ungrouped list for null. */
+/** Position after the last monitor of a group, or of the ungrouped list for null. */
 export function endOf(organizationId: string, groupId: string | null): SQL {
   return sql`select coalesce(max(position) + 1, 0) from monitors
     where organization_id = ${organizationId} and group_id is ${groupId}`;
 }
 
 /**
- * Puts the monitors into the group, or for null into the ungrouped list: those that were not in it get
- * the group's channels, and the groups they leave change, too. It is the one way to join, from either
- * side. Positions follow the order of the ids, from `firstPosition` on; at the `end`, whoever is there
- * already keeps its place. `followPauses` belongs behind it.
+ * Moves monitors into a group, or for null into the ungrouped list. New members get the group's channels, and
+ * the groups they leave get a new version. Positions follow the order of the ids, from `firstPosition`; with
+ * `end`, existing members keep their positions. Must be followed by `followPauses`.
  */
 export function assignMonitors(
   scope: Owner,
@@ -124,7 +127,7 @@ export function assignMonitors(
       ...(groupId === null ? [] : [mustHaveFewChannels(scope, some)]),
       sql`update ${monitors} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (${joining})`,
-      // Materialized, the list gets an index; else SQLite parses all of it once for each monitor.
+      // A materialized list gets an index. Otherwise SQLite would parse the list once per monitor.
       sql`with wanted as materialized (select value as id, key as place from ${listed(some)})
       update ${monitors} set group_id = ${groupId}, position = ${start} + wanted.place from wanted
       where monitors.organization_id = ${organizationId} and monitors.id = wanted.id
@@ -140,8 +143,8 @@ export function assignMonitors(
 }
 
 /**
- * Returns monitors of the group to the end of the ungrouped list: all of them, or those that are not
- * among `stayingIds`. `followPauses` belongs behind it.
+ * Moves all monitors of the group except `stayingIds` to the end of the ungrouped list. Must be followed by
+ * `followPauses`.
  */
 export function leaveGroup(
   organizationId: string,
@@ -155,7 +158,7 @@ export function leaveGroup(
       and id not in (select value from ${listed(stayingIds)})`;
 }
 
-/** Marks a group as changed whose membership a monitor's own record changed. */
+/** Increments the version of a group whose members changed. */
 export function touchGroup({ store, organizationId }: Tenant, id: string, at: string): Statement {
   return store.db
     .update(monitorGroups)
@@ -163,20 +166,20 @@ export function touchGroup({ store, organizationId }: Tenant, id: string, at: st
     .where(matching(monitorGroups, { organizationId, id }));
 }
 
-/** Holds when no group of the organization is missing among these. */
+/** Condition that the list contains every group of the organization. */
 export function namesEveryGroup(organizationId: string, groupIds: readonly string[]): SQL {
   return sql`not exists (select 1 from ${monitorGroups} where organization_id = ${organizationId}
     and id not in (select value from ${listed(groupIds)}))`;
 }
 
-/** Gives the groups the places that they have in the list. */
+/** Sets the position of each group to its position in the list. */
 export function replaceOrder(organizationId: string, groupIds: readonly string[]): Statement {
   return sql`with wanted as materialized (select value as id, key as place from ${listed(groupIds)})
     update ${monitorGroups} set position = wanted.place from wanted
     where monitor_groups.organization_id = ${organizationId} and monitor_groups.id = wanted.id`;
 }
 
-/** States that don't know yet whether their monitor is paused now, by itself or with its group. */
+/** SQL for states whose `paused` differs from their monitor and its group. */
 const turned = (among: string) => `monitor_states where organization_id = ?1
   and ${among} and paused <> (select m.paused or coalesce(g.paused, 0) from monitors m
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
@@ -198,9 +201,9 @@ const ofSome = textsFor("monitor_id in (select value from json_each(?3))");
 const ofRange = textsFor("monitor_id >= ?3 and monitor_id < ?4");
 
 /**
- * Has states follow the pauses that this write has changed, whichever way: of a monitor, of its group,
- * or because it came into a group or left one. Who is paused or resumed is to be checked anew, and what
- * a check under way finds is void. Belongs last into every such write; `monitorIds` are those it may concern.
+ * Updates the states of monitors that this write paused or resumed, directly, through their group or by a
+ * move between groups. Their status becomes pending, and results of running checks are discarded. Must be the
+ * last part of the write; `monitorIds` are the monitors that can be affected.
  */
 export function followPauses(
   organizationId: string,
@@ -218,7 +221,10 @@ const endsText = `select monitor_id as id from (
     where organization_id = ?)
   where place % ${portion} = 0`;
 
-/** The same for whichever monitors there are when it is written, and for those of `newIds` that the write makes. */
+/**
+ * Does the same as `followPauses` for all monitors of the organization, including `newIds` that this write
+ * creates.
+ */
 export async function followAllPauses(
   { store, organizationId }: Tenant,
   at: string,
@@ -233,5 +239,5 @@ export async function followAllPauses(
   });
 }
 
-/** Greater than every id, which are lower-case hexadecimal. */
+/** Greater than every id: ids are lower-case hexadecimal. */
 const afterAllIds = "~";

@@ -1,3 +1,4 @@
+/** REST routes of maintenance windows. */
 import { Deleted, pageOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { routesUnder } from "../../http/request-context.ts";

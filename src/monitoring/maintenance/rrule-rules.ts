@@ -6,7 +6,7 @@ type Frequency = (typeof frequencies)[number];
 /** Longest interval per frequency: ten years. */
 const maxInterval = { YEARLY: 10, MONTHLY: 120, WEEKLY: 520, DAILY: 3_650, HOURLY: 87_600 };
 const maxCount = 1_000;
-/** Times of a period that BYSETPOS may choose from. */
+/** Maximum times per period from which BYSETPOS can choose. */
 const maxChoices = 1_000;
 const daysPerPeriod = { YEARLY: 366, MONTHLY: 31, WEEKLY: 7, DAILY: 1, HOURLY: 1 };
 

@@ -7,20 +7,20 @@ import type { MaintenanceState } from "./schema.ts";
 /** When a window applies: from `startsAt` to `endsAt`, and again by its rule. */
 export type Times = { startsAt: string; endsAt: string; timeZone: string; rrule: string | null };
 
-/** One time of the work in Unix milliseconds; `end` is exclusive. */
+/** One occurrence in Unix milliseconds; `end` is exclusive. */
 export type Occurrence = { start: number; end: number };
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 export const maxLengthMs = 31 * dayMs;
-/** Gaps between occurrences that took long to search are cached. */
+/** Minimum length of gaps to cache, because long gaps are slow to search. */
 const longGapMs = 100 * dayMs;
 const maxSeries = 10_000;
-/** Periods without an occurrence that are searched: 50 years, and of hours 10,000, which skip empty days. */
+/** Maximum periods to search for an occurrence: 50 years, or 10,000 hours, as the search skips empty days. */
 const maxPeriods = { YEARLY: 50, MONTHLY: 600, WEEKLY: 2_610, DAILY: 18_263, HOURLY: 10_000 };
-/** Candidates within periods per search, of which BYSETPOS chooses. */
+/** Maximum candidates per search from which BYSETPOS chooses. */
 const maxCandidates = 20_000;
-/** Occurrences checked for distance when a rule is saved. */
+/** Number of occurrences whose distances are checked when a rule is saved. */
 const sampleSize = 400;
 /** Span of one query, about two months. */
 const chunkMs = 62 * dayMs;
@@ -94,9 +94,9 @@ export function occurrencesBetween(times: Times, from: number, to: number, limit
 }
 
 /**
- * Yields occurrences that end after `from`, in order, up to those that start before `to`. Each lasts as long
- * as the first (RFC 5545 §3.8.2.2), but not into the next. Skipped local times use the offset before the
- * change, ambiguous ones the first (§3.3.5).
+ * Yields occurrences that end after `from`, in order, up to those that start before `to`. Each has the length
+ * of the first (RFC 5545 §3.8.2.2), but ends when the next one starts. Skipped local times use the offset
+ * before the change; ambiguous ones use the first offset (§3.3.5).
  */
 function* occurrencesFrom(times: Times, from: number, to = Infinity): Generator<Occurrence> {
   const days = wholeDaysOf(times);
@@ -240,7 +240,7 @@ function startsBetween({ rule, start }: Series, from: number, to: number): numbe
   return found.map(({ epochMilliseconds }) => epochMilliseconds + rest);
 }
 
-/** Returns whether a search stopped at one of its bounds other than the number of periods. */
+/** Returns whether a search exceeded the maximum of candidates. Reaching the maximum of periods does not count. */
 function exceedsBound(search: () => unknown): boolean {
   try {
     search();

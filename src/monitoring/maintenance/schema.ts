@@ -46,7 +46,7 @@ const about = {
   public: "Whether status pages announce it.",
 };
 
-/** The fields that people edit. */
+/** Editable fields. */
 export const windowFields = {
   title: line(255).meta({ example: "Router firmware" }),
   description: optionalParagraphs(2000)

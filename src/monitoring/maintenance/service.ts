@@ -1,3 +1,4 @@
+/** Creates, changes and deletes maintenance windows, and lists their occurrences. */
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { dayMs, timestamp } from "../../core/time/clock.ts";
@@ -81,7 +82,10 @@ export async function createWindow(scope: Scope, input: NewMaintenanceWindow) {
   );
 }
 
-/** Throws NOT_FOUND, also for an unknown monitor or group, PRECONDITION_FAILED and VALIDATION_ERROR. */
+/**
+ * Updates a window. Throws NOT_FOUND, also for an unknown monitor or group, PRECONDITION_FAILED and
+ * VALIDATION_ERROR.
+ */
 export function updateWindow(scope: Scope, id: string, patch: MaintenanceWindowPatch) {
   return retrying(async () => {
     const before = await getStored(scope, id);
@@ -156,7 +160,7 @@ const fewEnough = mustText(
   "(select count(*) from maintenance_windows where organization_id = ?) <= ?",
 );
 
-/** Limits all windows, including past ones. Belongs after the insert. */
+/** Limits all windows, including past ones. Must follow the insert. */
 export const mustHaveRoomForWindow = ({ organizationId }: Scope): Prepared => ({
   ...fewEnough,
   parameters: [organizationId, maintenanceBounds.windows.value],
@@ -167,11 +171,11 @@ export const mustHaveRoomForWindow = ({ organizationId }: Scope): Prepared => ({
     ),
 });
 
-/** Evaluates one rule at a time, organizations in turn: some take milliseconds. */
+/** Evaluates one rule at a time, organizations in turn, because some rules take milliseconds. */
 const evaluations = fairQueue({ atOnce: 1 });
 const searchedMs = 50 * 366 * dayMs;
 const maxCalendarMs = 62 * dayMs;
-/** More than hourly occurrences of six weeks. */
+/** Maximum occurrences per window, slightly more than six weeks of hourly ones. */
 const maxCalendarEntries = 1_100;
 
 /** Throws VALIDATION_ERROR for invalid times. */

@@ -1,3 +1,4 @@
+/** Reads and writes maintenance windows, their members, and the marks of running occurrences. */
 import { offsetOf } from "../../core/paging.ts";
 import { mapYielding } from "../../core/time/yielding.ts";
 import { replaceLinks, type Tenant } from "../../database/rows.ts";
@@ -150,7 +151,10 @@ export function plannedWindows(store: Store, now: string, organizationId: string
   );
 }
 
-/** Maps an organization's monitors, or the named ones, to those of the groups that they are in. */
+/**
+ * Maps monitors to their group, if it is among `groupIds`; without `monitorIds`, all monitors of the
+ * organization.
+ */
 export async function groupsOfMonitors(
   store: Store,
   organizationId: string,

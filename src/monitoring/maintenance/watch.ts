@@ -1,4 +1,4 @@
-/** Knows which monitors are in maintenance, and appends an event when a window starts or ends. */
+/** Tracks which monitors are in maintenance, and appends an event when a window starts or ends. */
 import { type Lease, type Leases, LeaseLost, underLease } from "../../cluster/leases.ts";
 import { type Clock, timestamp } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
@@ -153,7 +153,7 @@ export class MaintenanceWatch {
     );
   }
 
-  /** Records one after the other, because each builds on the marks of the last. */
+  /** Runs one recording after another, because each depends on the marks of the previous one. */
   private tick(): Promise<void> {
     this.pending = this.pending
       .then(() => this.recordChanges())
@@ -245,12 +245,12 @@ function eventOf(
   return appendEvent({ organizationId, at: timestamp(now), type, subjectId: windowId, data });
 }
 
-/** What maintenance means for a monitor. */
+/** Effect of maintenance on a monitor. */
 type MaintenanceEffect = { countsUptime: boolean };
 
 type Running = Occurrence & { window: StoredWindow };
 
-/** One search looks this far ahead: rare rules would take long. */
+/** How far one search looks ahead. Searching a rare rule further would take long. */
 const lookAheadMs = 86_400_000;
 
 type Situation = { window: StoredWindow; current: Occurrence | null; until: number };
@@ -258,7 +258,7 @@ type Situation = { window: StoredWindow; current: Occurrence | null; until: numb
 /** The windows of one organization and their effects, evaluated again only when one starts or ends. */
 class Plan {
   readonly windows: readonly StoredWindow[];
-  /** Groups that a window names. */
+  /** Groups named by at least one window. */
   readonly groupIds: readonly string[];
   private readonly groupOf: Map<string, string>;
   private readonly situations: Situation[];

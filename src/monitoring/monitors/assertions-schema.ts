@@ -1,3 +1,4 @@
+/** Schema of assertions: which part of a response is compared, and how. */
 import { z } from "zod";
 import { isDecimal } from "../../core/text/decimals.ts";
 import { monitorBounds } from "../../core/limits.ts";
@@ -37,20 +38,20 @@ const present = ["exists", "notExists"] as const;
 export const assertionOps = [...compared, ...searched, ...present] as const;
 export type AssertionOp = (typeof assertionOps)[number];
 
-/** Whether it compares numbers by size. */
+/** Whether the operator compares numbers by size. */
 export const isOrdered = (op: AssertionOp): boolean =>
   (ordered as readonly AssertionOp[]).includes(op);
 
 type Source = {
-  /** What may be asked of it. */
+  /** Operators that apply to the source. */
   ops: readonly AssertionOp[];
-  /** What names the part that is meant; null where the whole is. */
+  /** Schema of the path to a part of the source; null if only the whole can be compared. */
   path: z.ZodType<string> | null;
-  /** What it is by its nature. */
+  /** Type of the value. */
   is: "number" | "text" | "any";
 };
 
-/** What an answer is judged by. */
+/** Parts of a response that assertions can check. */
 export const assertionSources = {
   status: { ops: compared, path: null, is: "number" },
   header: { ops: assertionOps, path: HeaderName, is: "text" },
@@ -63,10 +64,10 @@ export const assertionSources = {
 
 export type AssertionSource = keyof typeof assertionSources;
 
-/** Whether a text is a number that JSON readers can round. */
+/** Whether a text is a number that JSON readers could round. */
 const isLongNumber = (text: string) => text.length > 15 && isDecimal(text);
 
-/** What would be right as the value; null where this one is. */
+/** Returns why the value does not fit the source and operator, or null. */
 function valueIssue(source: Source, op: AssertionOp, value: Scalar): string | null {
   const of = typeof value;
   switch (op) {
@@ -143,7 +144,7 @@ export type Assertion = z.infer<typeof Assertion>;
 
 export const maxAssertions = ofMonitor;
 
-/** Assertions about what a type receives that has only some of the sources. */
+/** Assertions for a monitor type that has only some of the sources. */
 export const assertionsAbout = (...sources: readonly [AssertionSource, ...AssertionSource[]]) =>
   z
     .array(assertionAbout(sources))

@@ -2,11 +2,11 @@ import { z } from "zod";
 import { filledSecret, Host, line, ProxyUrl, nullable } from "../../core/fields.ts";
 import { pem } from "../../core/security/pem.ts";
 
-/** As RFC 1929 counts them. */
+/** Whether a proxy username or password fits into 255 bytes, the limit of RFC 1929. */
 const isShort = (text: string) => new TextEncoder().encode(text).length <= 255;
 const tooLong = "must be at most 255 bytes";
 
-/** How an `http` monitor gets to what it asks. */
+/** How an `http` monitor connects: client certificate, proxy and choice of address. */
 export const connectionFields = {
   clientCertificate: nullable(pem("CERTIFICATE")).meta({
     description: "What the host knows this appliance by, in PEM. Redirects elsewhere don't get it.",
@@ -31,6 +31,6 @@ export const connectionFields = {
   }),
 };
 
-/** Without a proxy nobody signs in there. */
+/** Removes the proxy credentials if there is no proxy. */
 export const withoutIdleLogin = (monitor: Record<string, unknown>): Record<string, unknown> =>
   monitor["proxyUrl"] === null ? { ...monitor, proxyUsername: null, proxyPassword: null } : monitor;

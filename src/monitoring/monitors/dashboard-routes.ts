@@ -4,7 +4,7 @@ import { routesUnder } from "../../http/request-context.ts";
 import { changeMany, orderMonitors } from "./service.ts";
 import { ManyMonitors, MonitorOrder } from "./schema.ts";
 
-/** What only the admin page does to monitors, many at a time. */
+/** Routes for many monitors at once, which only the admin page uses. */
 export const monitorDashboardRoutes = routesUnder("/monitors")
   .put(
     ...endpoint("/order", {

@@ -1,20 +1,21 @@
+/** Declares the details that a check reports in addition to its result, such as a version or packet loss. */
 import type { MonitorType } from "./kinds-schema.ts";
 
-/** What people call a value, and how it is shown. */
+/** Label of a value and how it is displayed. */
 type Detail = {
   label: string;
   unit?: string;
-  /** An RFC 3339 time, which something ends at. */
+  /** Whether the value is an RFC 3339 time at which something expires. */
   ends?: true;
 };
 
-/** Of a type whose connection may be secured. */
+/** Details of a connection that can use TLS. */
 const secured = { tlsVersion: { label: "TLS" }, issuer: { label: "Issuer" } };
 const version = { label: "Version" };
 
 /**
- * What a check of a type finds out beside its result: its names in `details` of the REST API, and how the
- * monitor's page shows them, in this order.
+ * Details per monitor type, in the order of the monitor's page. Their names are the keys of `details` in the
+ * REST API.
  */
 export const detailsOfTypes = {
   http: secured,
@@ -68,16 +69,16 @@ export const detailsOfTypes = {
 } as const satisfies Partial<Record<MonitorType, Record<string, Detail>>>;
 
 type Declared = typeof detailsOfTypes;
-/** What a check has found out; null and nothing at all are left out. */
+/** Details that a check found; null and undefined values are left out. */
 export type FoundDetails = Readonly<Partial<Record<string, string | number | null>>>;
 export type DetailsOf<T extends MonitorType> = Partial<
   Record<T extends keyof Declared ? keyof Declared[T] : never, string | number | null>
 >;
 
-/** Values by names that the type has declared. */
+/** Values by the names that the type declares. */
 export type Details = Readonly<Partial<Record<string, string | number>>>;
 
-/** Those that the type declares, of values that may be older than a change of it. */
+/** Returns the details that the type declares. Stored values can be older than the declaration. */
 export function shownDetails(
   type: string,
   details: Details,

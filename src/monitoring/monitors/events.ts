@@ -1,6 +1,6 @@
 import { effectOn, type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
 
-/** What an event can change for monitoring: its monitor, those of its group or organization, or maintenance windows. */
+/** Scope of an event for monitoring: one monitor, a group, an organization, or the maintenance windows. */
 const concerns: EventEffects<"monitor" | "group" | "organization" | "windows"> = {
   "group.*": "group",
   "maintenance.created": "windows",

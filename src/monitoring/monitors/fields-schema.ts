@@ -1,3 +1,4 @@
+/** Field schemas that the monitor types share, and the destinations of their secrets. */
 import { z } from "zod";
 import {
   noOtherOrigins,
@@ -43,7 +44,7 @@ export const certificateExpiryDays = integer(1, 3650)
 
 const address = /^(?:(?<v4>[\d.]+)|\[(?<v6>[\da-f:.]+)\])(?::(?<port>\d{1,5}))?$/i;
 
-/** A name server: an IP address, with `:port` where it is not 53. */
+/** A name server: an IP address, with `:port` unless the port is 53. */
 export const Resolver = z
   .string()
   .refine((text) => {
@@ -93,7 +94,7 @@ export const http = {
 };
 
 export const toUrl = { url: sameOrigin, verifyTls: noWeaker(false, true) };
-/** A step may send what an answer said, and with it what a secret was exchanged for. */
+/** A step can send values of earlier responses, such as a token that was obtained with a secret. */
 const toHttp = {
   ...toUrl,
   connectTo: sameHost,
@@ -106,7 +107,7 @@ export const httpSecrets = {
   "basicAuth.password": toHttp,
   "headers.*": toHttp,
   "variables.*": toHttp,
-  // What it is exchanged for goes to the URL.
+  // The access token that it obtains is sent to `url`.
   "oauth2.clientSecret": { ...toHttp, oauth2: sameIn({ tokenUrl: sameOrigin }) },
   clientKey: toHttp,
   proxyPassword: { proxyUrl: sameOrigin },
@@ -156,7 +157,7 @@ export const toSecuredHost = {
   verifyTls: noWeaker(false, true),
 };
 
-/** What one of mail shares with the others: its port says by itself whether TLS begins at once. */
+/** Shared fields of mail monitors, with the default port of the protocol and its default TLS mode. */
 export const mail = (port: number, tls: MailTls) => ({
   host: Host,
   port: Port.default(port),
@@ -171,7 +172,7 @@ export const mail = (port: number, tls: MailTls) => ({
 export const mailSecrets = { password: { ...toSecuredHost, tls: noWeaker(...mailTls) } };
 export const signsIn = "after signing in if you set a `username`";
 
-/** Of a host key, as `ssh-keygen -lf` shows it. */
+/** Fingerprint of an SSH host key, as `ssh-keygen -lf` prints it. */
 export const Fingerprint = z
   .string()
   .regex(
@@ -180,7 +181,7 @@ export const Fingerprint = z
   )
   .meta({ example: "SHA256:uNiVztksCsDhcc0u9e8BrKSrkcIDvXiLgEBzlJuvAGI" });
 
-/** Of MQTT. */
+/** Topic filter of MQTT, with wildcards. */
 export const TopicFilter = line(1000).refine(
   (topic) => /^(?:(?:\+|[^+#/]*)\/)*(?:[+#]|[^+#/]*)$/.test(topic),
   "must have + and # only as a whole level, and # only at the end",
@@ -193,7 +194,7 @@ export const Container = line(255)
   )
   .meta({ example: "shop-web" });
 
-/** Of SNMP (RFC 2578 §3.5, §7.1.3). */
+/** Object identifier of SNMP (RFC 2578 §3.5, §7.1.3). */
 export const Oid = z
   .string()
   .max(500)
@@ -226,14 +227,14 @@ export const ProgramArguments = z
   .array(wellFormed(1000).refine((text) => !text.includes("\0"), "must not contain NUL"))
   .max(50);
 
-/** Of systemd. */
+/** Name of a systemd unit. */
 export const Unit = z
   .string()
   .max(255)
   .regex(/^[\w:.\\@][\w:.\\@-]*$/, "must be the name of a unit, such as nginx.service")
   .meta({ example: "nginx.service" });
 
-/** What is done on a page, a line each. */
+/** Steps that a `browser` monitor performs on the page. */
 export const PageSteps = z
   .array(
     withPlaceholders(

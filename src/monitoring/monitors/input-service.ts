@@ -1,4 +1,4 @@
-/** Judges a whole monitor before it is stored or checked. */
+/** Validates a complete monitor before it is stored or checked. */
 import type { Scope } from "../../events/scope.ts";
 import { certificateIssue, keyIssue } from "../../core/security/certificates.ts";
 import { expressionIssue } from "../../core/text/expressions.ts";
@@ -11,7 +11,7 @@ import { type MonitorPatch, NewMonitor } from "./schema.ts";
 import { sizeIssue } from "./size-rules.ts";
 import type { MonitorRow } from "./store.ts";
 
-/** The whole of a stored monitor as a patch would leave it, secrets included. Throws VALIDATION_ERROR. */
+/** Applies a patch to a stored monitor and validates the result, secrets included. Throws VALIDATION_ERROR. */
 export async function changedMonitor(
   scope: Scope,
   before: MonitorRow,
@@ -56,7 +56,7 @@ function mustUseCredentials(input: NewMonitor) {
   if (unused !== null) throw invalid(unused.path, unused.issue);
 }
 
-/** What a client shows that it is must be what it can use. Throws VALIDATION_ERROR. */
+/** Throws VALIDATION_ERROR for an invalid client certificate or a key that does not match it. */
 function mustProve(input: object) {
   const [certificate, key] = proofOf(input);
   if (typeof certificate !== "string" || typeof key !== "string") return;
@@ -66,7 +66,10 @@ function mustProve(input: object) {
   if (wrong !== null) throw invalid("clientKey", wrong);
 }
 
-/** The library that knows expressions is not for schemas, which the admin page has, too. */
+/**
+ * Throws VALIDATION_ERROR for an invalid regular expression. Schemas can't check this, because the admin page
+ * loads them without the expression library.
+ */
 async function mustBeSearchable(input: NewMonitor) {
   for (const [path, expression] of expressionsIn(input)) {
     const issue = await expressionIssue(expression);
@@ -74,7 +77,7 @@ async function mustBeSearchable(input: NewMonitor) {
   }
 }
 
-/** Throws VALIDATION_ERROR for what must not or can't be checked from here. */
+/** Throws VALIDATION_ERROR for a monitor that is not allowed or can't be checked on this machine. */
 export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
   await mustBeAllowed(targets, targetsOf(input));
   if (input.type === "command") await mustRunCommands(targets);
@@ -89,7 +92,7 @@ export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
     );
 }
 
-/** Throws VALIDATION_ERROR where monitors may not run programs. */
+/** Throws VALIDATION_ERROR if monitors must not run programs. */
 async function mustRunCommands(targets: TargetGuard) {
   await targets.refresh();
   const issue = targets.issueOfCommands();

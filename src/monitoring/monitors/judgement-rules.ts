@@ -8,7 +8,7 @@ export type ShownStatus = MonitorStatus | "unknown";
 type Judged = {
   status: MonitorStatus;
   lastMessage: string | null;
-  /** RFC 3339; since when its checks can't be judged, null while they are. */
+  /** Time since which its checks can't be judged, as RFC 3339; null if they can. */
   notJudgedSince: string | null;
 };
 
@@ -24,8 +24,8 @@ const mayHide = (status: MonitorStatus) =>
   status === "up" || status === "degraded" || status === "pending";
 
 /**
- * A stored monitor as of now. `failingSince` is the time since which results can't be stored, in Unix milliseconds;
- * the stored state is then the last known one.
+ * Adjusts a stored monitor to the present. `failingSince` is the time since which results can't be stored, in
+ * Unix milliseconds; the stored state is then the last known one.
  */
 export function asJudged<T extends Judged>(stored: T, failingSince: number | null): T {
   if (stored.status === "paused") return { ...stored, notJudgedSince: null };

@@ -1,3 +1,4 @@
+/** Declares the monitor types with their fields, their secrets and the condition for being up. */
 import { z } from "zod";
 import { type Destination, noWeaker, sameList } from "../../core/security/destinations.ts";
 import {
@@ -75,7 +76,7 @@ const monitorKind = <F extends Record<string, z.ZodType>>({
   upWhen,
 });
 
-/** The monitor types and their own fields; checking them is in `checks/kinds`. */
+/** The monitor types with their fields; `checks/kinds` implements their checks. */
 export const monitorKinds = {
   http: monitorKind({
     name: "HTTP",
@@ -390,7 +391,7 @@ export const monitorKinds = {
 };
 
 export type MonitorType = keyof typeof monitorKinds;
-/** The own fields of a monitor of this type, secrets included. */
+/** Type-specific fields of a monitor, secrets included. */
 export type MonitorSettings<T extends MonitorType> = z.output<
   z.ZodObject<(typeof monitorKinds)[T]["fields"]>
 >;

@@ -1,4 +1,4 @@
-/** Lists monitors: by page, by filters and by a search. */
+/** Lists monitors page by page, with filters and search. */
 import { offsetOf } from "../../core/paging.ts";
 import { inBytes, type Listed, StreamedList } from "../../core/text/streamed-list.ts";
 import { turn } from "../../core/time/yielding.ts";
@@ -19,7 +19,7 @@ import {
   withStates,
 } from "./store.ts";
 
-/** What each filter asks of a monitor and its state. */
+/** SQL condition of each filter, on a monitor `m` and its state `s`. */
 const filters = {
   type: "m.type = ?",
   groupId: "m.group_id = ?",
@@ -30,7 +30,7 @@ const filters = {
 
 type Searching = Reading & { signal?: AbortSignal | null };
 
-/** One page of an organization's monitors, newest first, and how many there are in all. */
+/** Returns one page of an organization's monitors, newest first, and the total. */
 export async function pageOfMonitors(
   reading: Searching,
   query: MonitorQuery,
@@ -46,7 +46,7 @@ export async function pageOfMonitors(
   return { monitors: await sized(reading, found), total: count?.total ?? 0 };
 }
 
-/** More bytes of monitors are read while they are sent. */
+/** Larger pages are read while they are sent. */
 const listedBytes = 4 * 1024 * 1024;
 const portionBytes = 512 * 1024;
 
@@ -55,7 +55,7 @@ const sizedText = `select m.id, ${bytesText} as bytes from monitors m where m.or
 const pageText = `${sizedText} order by m.id desc limit ? offset ?`;
 const amongText = "m.organization_id = ? and m.id in (select value from json_each(?))";
 
-/** These monitors, newest first; of large ones a few at a time. */
+/** Lists these monitors, newest first. A page above `listedBytes` is read in portions. */
 async function sized(reading: Reading, all: readonly Sized[]): Promise<Listed<StoredMonitor>> {
   const among = (ids: readonly string[]) =>
     selectMonitors(reading, amongText, [

@@ -1,3 +1,4 @@
+/** Converts monitors between database rows, editable input and API responses. */
 import type { Scope } from "../../events/scope.ts";
 import { randomToken, sha256 } from "../../core/ids.ts";
 import {
@@ -13,17 +14,20 @@ import { monitorKinds } from "./kinds-schema.ts";
 import { type Monitor, type NewMonitor } from "./schema.ts";
 import type { MonitorRow, StoredMonitor } from "./store.ts";
 
-/** A monitor as services know it: with the version that makes its ETag. */
+/** A monitor with the version for its ETag. */
 export type MonitorRecord = Monitor & { version: number };
 
-/** Where the token of a push monitor's URL is sealed; it is ours, so it is not among `secretsSet`. */
+/** Key of a push monitor's token in the sealed secrets. The server generates it, so `secretsSet` omits it. */
 const pushToken = "pushToken";
 
 function placeOf({ organizationId }: { organizationId: string }, id: string): string {
   return `${organizationId}/monitor/${id}`;
 }
 
-/** The columns that a whole, parsed monitor fills; secrets are sealed, a push monitor keeps or gets its token, or `brought` one. */
+/**
+ * Computes the columns of a parsed monitor and seals its secrets. A push monitor gets the token `brought`,
+ * else keeps its token, else gets a new one.
+ */
 export function columnsOf(
   scope: Scope,
   id: string,
@@ -83,13 +87,13 @@ function common(row: MonitorRow) {
   };
 }
 
-/** The monitor as a client would send it, secrets included. */
+/** Returns the monitor in the input format, secrets included. */
 export function editable({ vault }: Scope, row: MonitorRow): OpenedRecord {
   const fields = { ...settingsOf(vault, row), ...common(row) };
   return new OpenedRecord(monitorKinds, row.type, fields);
 }
 
-/** The fields of the monitor's type, secrets included: what a check is made with. */
+/** Decrypts the type-specific fields for a check, secrets included. */
 export function settingsOf(
   vault: Vault,
   row: Pick<MonitorRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
@@ -103,7 +107,7 @@ type ShownMonitor = Omit<StoredMonitor, "state" | "groupPaused"> & {
   state: Omit<StoredMonitor["state"], "key" | "epoch" | "organizationId" | "monitorId">;
 };
 
-/** The monitor as clients see it. */
+/** Returns the monitor as an API response. */
 export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
   const { monitor, alertChannelIds, screenshotAt, uptime24h } = stored;
   const state = asJudged(
@@ -133,7 +137,7 @@ export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
   };
 }
 
-/** Whoever knows it may report, so it is for those who may write. */
+/** Returns the push URL; null without write access, because everyone who knows it can report. */
 function pushUrlOf(scope: Scope, { id, secrets }: MonitorRow): string | null {
   if (!scope.mayWrite) return null;
   return `${scope.origin}/push/${openAll(scope.vault, placeOf(scope, id), secrets)[pushToken]}`;

@@ -1,3 +1,4 @@
+/** Schema of the requests of an `http` monitor: body, conditions, saved values and steps. */
 import { z } from "zod";
 import {
   badPlaceholder,
@@ -48,7 +49,7 @@ export const Form = z
   .max(50)
   .meta({ example: [{ name: "q", value: "health", fileName: null, contentType: null }] });
 
-/** What the client credentials grant takes (RFC 6749 §4.4). */
+/** Parameters of the client credentials grant (RFC 6749 §4.4). */
 export const oauth2Fields = {
   tokenUrl: HttpUrl.meta({ example: "https://login.example/oauth2/token" }),
   clientId: line(255),
@@ -116,7 +117,7 @@ export const Save = z
   });
 export type Save = z.infer<typeof Save>;
 
-/** What makes a good answer, of the first request and of each step. */
+/** Conditions on the response, for the first request and for each step. */
 export const conditionFields = {
   expectedStatus: ExpectedStatus.default(["200-299"]),
   keyword: nullable(line(1000)).meta({ description: "Text that the answer must contain." }),
@@ -161,7 +162,7 @@ export const Step = z
   .meta({ id: "Step" });
 export type Step = z.infer<typeof Step>;
 
-/** With the monitor's own request they are ten. */
+/** Together with the first request, a monitor sends at most ten requests per check. */
 export const maxSteps = 9;
 
 export const Steps = z.array(Step).max(maxSteps).meta({
@@ -170,14 +171,14 @@ export const Steps = z.array(Step).max(maxSteps).meta({
 });
 
 type Part = Omit<Step, "name">;
-/** The requests of an `http` monitor: its own and its steps. */
+/** The requests of an `http` monitor: the first request and its steps. */
 export type HttpRequests = Part & { variables: Record<string, string>; steps: readonly Step[] };
 
-/** Whether responses with any expected status have no body (RFC 9110 §6.4.1). */
+/** Whether all expected statuses are of responses without a body (RFC 9110 §6.4.1). */
 const isBodiless = ({ expectedStatus }: Pick<Part, "expectedStatus">) =>
   expectedStatus.every((range) => /^(?:1\d\d(?:-1\d\d)?|204(?:-204)?|304(?:-304)?)$/.test(range));
 
-/** Conditions on the body of a response that has none: they would always fail or always hold. */
+/** Returns conditions on the body of a response without one: they would always fail or always hold. */
 function bodilessIssues(part: Part): { keys: (string | number)[]; message: string }[] {
   const why =
     part.method === "HEAD"
@@ -202,7 +203,7 @@ function bodilessIssues(part: Part): { keys: (string | number)[]; message: strin
 
 type RequestIssue = { path: (string | number)[]; message: string };
 
-/** What is wrong with them together: a name that stands for nothing yet, a body that is not what its type says. */
+/** Returns problems across fields, such as an unknown placeholder or a body that does not match its type. */
 export function requestIssues(monitor: HttpRequests): RequestIssue[] {
   const issues: RequestIssue[] = [];
   const known = new Set(Object.keys(monitor.variables));

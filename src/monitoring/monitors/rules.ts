@@ -1,12 +1,16 @@
+/** Derives facts from a monitor's fields: its targets, regular expressions, channels and unused credentials. */
 import type { Assertion } from "./assertions-schema.ts";
 import type { Save } from "./request-schema.ts";
 import { watchedInWords } from "./target-rules.ts";
 import { type Place, portOf } from "../../core/security/target-guard.ts";
 
-/** What this machine itself is asked, as over the socket of its Docker, is for those for whom its loopback is. */
+/**
+ * Host of targets on this machine, such as the Docker socket. They need the same permission as loopback
+ * addresses.
+ */
 export const thisMachine = "127.0.0.1";
 
-/** Where a monitor's checks go, and the field that says so. */
+/** Lists the targets that a monitor's checks connect to, each with its field. */
 export function targetsOf(monitor: { type: string; [field: string]: unknown }): Place[] {
   const text = (name: string) => (typeof monitor[name] === "string" ? monitor[name] : null);
   const host = text("host");
@@ -22,11 +26,11 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
     ...ofUrl("proxyUrl", text("proxyUrl") ?? ""),
     ...ofUrl("server", text("server") ?? ""),
     ...steps.flatMap((step, index) => ofUrl(`steps[${index}].url`, step.url)),
-    // A DNS monitor asks about its host and never connects to it.
     ...(monitor.type === "docker" && host === null
       ? [{ path: "host", host: thisMachine, port: null }]
       : []),
     ...(monitor.type === "systemd" ? [{ path: "unit", host: thisMachine, port: null }] : []),
+    // A DNS monitor queries for its host and never connects to it.
     ...(host === null || monitor.type === "dns" ? [] : [{ path: "host", host, port }]),
     ...(instead === null || url === null
       ? []
@@ -46,7 +50,7 @@ type Searching = {
   steps?: readonly { assertions: readonly Assertion[]; save: Save }[];
 };
 
-/** The regular expressions of a monitor and of its steps, by path. */
+/** Lists the regular expressions of a monitor and its steps, each with its path. */
 export function expressionsIn(monitor: object): [path: string, expression: string][] {
   const { steps = [], ...own } = monitor as Searching;
   return [own, ...steps].flatMap(({ assertions = [], save = [] }, index) => {
@@ -67,8 +71,8 @@ export function expressionsIn(monitor: object): [path: string, expression: strin
 type Target = { type: string; url: string | null; watched: string | null; port: number | null };
 
 /**
- * What a monitor watches, as others may read it: of a URL neither user, query nor fragment, where tokens
- * stand; null for a push monitor, which watches nothing.
+ * Returns a monitor's target for other readers, without the user, query and fragment of a URL, which can
+ * contain tokens. Null for a push monitor, which has no target.
  */
 export function targetOf({ type, url, watched, port }: Target): string | null {
   const address = URL.parse(url ?? "");
@@ -81,19 +85,19 @@ export function targetOf({ type, url, watched, port }: Target): string | null {
 
 const withPort = /^\[?(?<host>[\d.]+|[\da-f:.]+(?=\]))\]?:(?<port>\d{1,5})$/i;
 
-/** A name server as `192.0.2.1:53`, `[2001:db8::1]:53` or without the port, which is 53 then. */
+/** Parses a name server such as `192.0.2.1:53` or `[2001:db8::1]:53`. The default port is 53. */
 export function parseResolver(text: string): { host: string; port: number } | null {
   if (text === "") return null;
   const { host = text, port = "53" } = withPort.exec(text)?.groups ?? {};
   return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
 }
 
-/** Channel lists joined into one: duplicates collapse, the first mention keeps its place. */
+/** Joins lists of channels; a duplicate keeps its first position. */
 export function channelsTogether(...lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())];
 }
 
-/** Of a new monitor: its own, and its group's, and of the default ones, oldest first, as many as the `limit` leaves room for. */
+/** Lists the channels of a new monitor: its own, its group's, and the oldest default channels up to the `limit`. */
 export function channelsOfNew(
   own: readonly string[],
   defaults: readonly string[],
@@ -121,7 +125,7 @@ type Credentials = { type: string } & Partial<
   Record<(typeof credentialFields)[number], string | null>
 >;
 
-/** A credential that the check would not use, with the reason; null for none. */
+/** Returns a credential that the check would not use, with the reason, or null. */
 export function unusedCredential(monitor: Credentials): { path: string; issue: string } | null {
   const { type, username = null, password = null, snmpVersion } = monitor;
   if (userTypes.includes(type) && username === null && password !== null)

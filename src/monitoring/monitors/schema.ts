@@ -1,3 +1,4 @@
+/** Wire format of monitors: input, patch, response, list query and bulk changes. */
 import { monitorStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
 import {
@@ -22,10 +23,10 @@ import { type HttpRequests, requestIssues } from "./request-schema.ts";
 
 const defaultTimeout = 10;
 
-/** Of a monitor that names none. */
+/** Default timeout in seconds, at most the interval. */
 export const timeoutFor = (interval: number) => Math.min(defaultTimeout, interval);
 
-/** The fields that monitors of every type have. */
+/** Fields of all monitor types. */
 export const monitorFields = {
   name: line(255).meta({ example: "Intranet" }),
   description: optionalParagraphs(2000)
@@ -241,7 +242,7 @@ export type MonitorQuery = z.infer<typeof MonitorQuery>;
 
 const monitorIds = idSet(5_000);
 
-/** The whole of a group, or of the ungrouped list for null, in dashboard order. */
+/** All monitors of a group in dashboard order; with a null `groupId`, of the ungrouped list. */
 export const MonitorOrder = z.strictObject({ groupId: Id.nullable(), monitorIds });
 export type MonitorOrder = z.infer<typeof MonitorOrder>;
 

@@ -1,3 +1,4 @@
+/** Lists, creates, changes, orders and deletes monitors. */
 import { commit, commitEach, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { inSearchTurn } from "../../events/turns.ts";
@@ -76,7 +77,7 @@ async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
   return found(await findMonitor(scope, id), "monitor");
 }
 
-/** Makes a monitor with the default channels and its group's. Throws NOT_FOUND for an unknown group or channel. */
+/** Creates a monitor with the default channels and its group's. Throws NOT_FOUND for an unknown group or channel. */
 export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorRecord> {
   const { organizationId, limits } = scope;
   return retrying(async () => {
@@ -119,7 +120,7 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
   });
 }
 
-/** Throws NOT_FOUND, PRECONDITION_FAILED, and VALIDATION_ERROR for what the monitor's type does not take. */
+/** Updates a monitor. Throws NOT_FOUND, PRECONDITION_FAILED, and VALIDATION_ERROR for an invalid result. */
 export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
   return retrying(async () => {
     const stored = await getStored(scope, id);
@@ -164,7 +165,7 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
   });
 }
 
-/** The whole of a monitor as a patch would leave it, secrets included. Throws NOT_FOUND, VALIDATION_ERROR. */
+/** Returns a monitor after a patch without storing it, secrets included. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function monitorAfter(scope: Scope, id: string, patch: MonitorPatch) {
   const { monitor } = await getStored(scope, id);
   return changedMonitor(scope, monitor, patch);
@@ -178,7 +179,7 @@ async function groupToJoin(scope: Scope, groupId: string | null): Promise<GroupR
   return group;
 }
 
-/** To the end of the group, or of the ungrouped list for null. */
+/** Moves a monitor to the end of the group, or of the ungrouped list for null. */
 function move(scope: Scope, { id }: MonitorRow, group: GroupRecord | null, at: string) {
   const joined =
     group === null
@@ -190,7 +191,7 @@ function move(scope: Scope, { id }: MonitorRow, group: GroupRecord | null, at: s
   return [...joined, ...assignMonitors(scope, group?.id ?? null, [id], "end", at)];
 }
 
-/** All these channels must exist; of them, the caller named `given`. */
+/** Requires all these channels to exist. Only a missing `given` channel is the caller's error. */
 function mustKnow(scope: Scope, given: readonly string[], all: readonly string[]) {
   return [
     ...mustName(scope, "alertChannelIds", alertChannels, given),
@@ -198,7 +199,10 @@ function mustKnow(scope: Scope, given: readonly string[], all: readonly string[]
   ];
 }
 
-/** Removes a monitor with its results; its incidents stay, and what it opened is resolved. Throws NOT_FOUND, PRECONDITION_FAILED. */
+/**
+ * Deletes a monitor with its results. Its incidents stay, and those it opened automatically are resolved.
+ * Throws NOT_FOUND, PRECONDITION_FAILED.
+ */
 export function deleteMonitor(scope: Scope, id: string): Promise<typeof deleted> {
   return retrying(async () => {
     const { monitor } = await getStored(scope, id);
@@ -217,8 +221,8 @@ export function deleteMonitor(scope: Scope, id: string): Promise<typeof deleted>
 }
 
 /**
- * Sets the order of a group's monitors, or of the ungrouped list; those that were elsewhere join.
- * Throws NOT_FOUND for an unknown id, CONFLICT where the list leaves a monitor out, PRECONDITION_FAILED.
+ * Sets the order of a group's monitors, or of the ungrouped list. Monitors from elsewhere join. Throws
+ * NOT_FOUND for an unknown id, CONFLICT if the list leaves a monitor out, PRECONDITION_FAILED.
  */
 export function orderMonitors(scope: Scope, { groupId, monitorIds }: MonitorOrder) {
   const { organizationId } = scope;
@@ -273,7 +277,10 @@ export function changeMany(scope: Scope, { monitorIds, change }: ManyMonitors) {
   });
 }
 
-/** A group's channels come last, so that whoever joins has them. */
+/**
+ * Returns the statements of a bulk change. The group comes last, so that the change does not detach the
+ * channels of the new group.
+ */
 function changing(scope: Scope, ids: readonly string[], change: ChangeOfMany, at: string) {
   const { organizationId } = scope;
   const { paused, muted, groupId, addTags, removeTags } = change;

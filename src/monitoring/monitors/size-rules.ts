@@ -12,8 +12,8 @@ function sizesOf(monitor: Sized) {
 }
 
 /**
- * Why a monitor is too large, at its largest field; null where it fits, or where the fields of its type did
- * not grow. `before` is called for a large one alone.
+ * Returns why a monitor is too large, at its largest field. Null if it fits or if its type-specific fields
+ * did not grow. `before` is called only for a monitor above a limit.
  */
 export function sizeIssue(
   monitor: Sized,

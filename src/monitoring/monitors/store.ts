@@ -1,3 +1,4 @@
+/** Reads and writes monitors, their states, channels and tags. */
 import { getTableName, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { turn } from "../../core/time/yielding.ts";
@@ -22,15 +23,15 @@ import { uptime24hOf } from "../uptime/store.ts";
 import type { ChangeOfMany } from "./schema.ts";
 import { watchedFields } from "./target-rules.ts";
 
-/** What a monitor `m` watches where that is no URL. */
+/** SQL for the target of a monitor `m` that has no URL. */
 export const watchedSql = `coalesce(${watchedFields.map((name) => `m.settings ->> '${name}'`).join(", ")})`;
 
 export type MonitorRow = typeof monitors.$inferSelect;
 type StateRow = typeof monitorStates.$inferSelect;
-/** Uptime depends on what time it is. */
+/** Context of a read. The clock determines `uptime24h`. */
 export type Reading = Tenant & { clock: Clock };
 
-/** A monitor's row with what belongs to it in other tables. */
+/** A monitor's row and its related data from other tables. */
 export type StoredMonitor = {
   monitor: MonitorRow;
   state: StateRow;
@@ -43,11 +44,11 @@ export type StoredMonitor = {
 export const inGroup = naming(monitors, monitors.groupId, monitorGroups);
 export const ofMonitor = naming(monitorStates, monitorStates.monitorId, monitors);
 
-/** What a monitor is now: a pause, its own or of its group, hides whatever the last check found. */
+/** Current status: a pause of the monitor or its group hides the last result. */
 export const currentStatus = sql<string>`case when ${monitorStates.paused}
   then 'paused' else ${monitorStates.status} end`;
 
-// Texts that are made once: a builder and its mapping cost more than the query itself.
+// The SQL is built once: a query builder and its row mapping cost more than the query.
 const monitorColumns = columnsOf(monitors, "m");
 const stateColumns = columnsOf(monitorStates, "s");
 export const withStates = `monitors m
@@ -62,7 +63,7 @@ const rowsText = `select ${monitorColumns.text}, ${stateColumns.text},
       where p.organization_id = m.organization_id and p.monitor_id = m.id) as screenshotAt
   ${joined} left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
-/** All that a monitor as clients see it is made of, and what removes rows of these tables with its own. */
+/** Tables of a monitor's response, and tables whose deletions cascade to them. */
 export const tablesOfMonitors = [
   monitors,
   monitorStates,
@@ -75,7 +76,7 @@ export const tablesOfMonitors = [
 
 type Row = { groupPaused: 0 | 1; alertChannelIds: string; screenshotAt: number | null };
 
-/** Monitors that the conditions are true of, newest first. */
+/** Lists monitors that match the conditions, newest first. */
 export async function selectMonitors(
   { store, clock }: Reading,
   conditions: string,
@@ -116,10 +117,10 @@ const orderText = `select m.id, m.name,
   where m.organization_id = ? order by g.id is null, g.position, g.id, m.position, m.id`;
 const someText = `select ${monitorColumns.text}, ${channelsText} from json_each(?) wanted
   cross join monitors m on m.organization_id = ? and m.id = wanted.value order by wanted.key`;
-/** Monitors that are read in one go, after which others have their turn. */
+/** Monitors per read; other work can run between two reads. */
 const stride = 500;
 
-/** Every monitor of the organization in dashboard order, the ungrouped last. */
+/** Lists all monitors of the organization in dashboard order, ungrouped ones last. */
 export async function allMonitors(tenant: Tenant) {
   const names = await namesOfMonitors(tenant);
   const ids = names.map(({ id }) => id);
@@ -131,11 +132,11 @@ export async function allMonitors(tenant: Tenant) {
   return all;
 }
 
-/** Ids, names and sizes in the same order. */
+/** Lists the ids, names and sizes of all monitors in dashboard order. */
 export const namesOfMonitors = ({ store, organizationId }: Tenant) =>
   store.query<{ id: string; name: string; bytes: number }>(orderText, [organizationId]);
 
-/** The monitors with these ids, in their order. */
+/** Lists the monitors with these ids, in the given order. */
 export async function monitorsAmong({ store, organizationId }: Tenant, ids: readonly string[]) {
   const parameters = [JSON.stringify(ids), organizationId];
   const rows = await store.query<Pick<Row, "alertChannelIds">>(someText, parameters);
@@ -145,7 +146,7 @@ export async function monitorsAmong({ store, organizationId }: Tenant, ids: read
   }));
 }
 
-/** Bytes that the triggers of `organization_usage` count for a monitor. */
+/** Size of a monitor in bytes, as the triggers of `organization_usage` count it. */
 export const storedBytes = ({ description, settings, secrets }: MonitorRow) =>
   Buffer.byteLength(description) + Buffer.byteLength(settings) + Buffer.byteLength(secrets);
 
@@ -155,11 +156,17 @@ const tooLarge = () =>
     `All monitors of an organization can have at most ${amountIn(monitorBounds.totalSize)} of settings. Remove monitors, or shorten their bodies, headers and variables.`,
   );
 
-/** Holds while the organization's monitors are no larger together than they can be. It belongs after the statements that write them. */
+/**
+ * Fails the write if an organization's monitors exceed their total size. Must follow the statements that
+ * write them.
+ */
 export const mustFitMonitors = (organizationId: string) =>
   mustHaveRoom(organizationId, "monitors", { bytes: monitorBounds.totalSize.value }, tooLarge);
 
-/** Appends the monitor to the ungrouped list, from where it may join a group. With `key`, it has the results under that. */
+/**
+ * Appends the monitor to the ungrouped list; it can join a group afterwards. With `key`, it gets the results
+ * stored under that key.
+ */
 export function insertMonitor(
   { store, organizationId }: Tenant,
   monitor: MonitorRow,
@@ -175,7 +182,7 @@ export function insertMonitor(
   ];
 }
 
-/** The state of a monitor that was not checked yet. */
+/** Initial state of a monitor, before its first check. */
 export const unchecked = {
   status: "pending",
   failures: 0,
@@ -188,13 +195,13 @@ export const unchecked = {
   notJudgedSince: null,
 } as const;
 
-/** Writes what people edit; the group and the place in it change by joining and leaving alone. */
+/** Writes the editable fields. The group and position change only by joining or leaving a group. */
 export function changeMonitor({ store }: Tenant, monitor: MonitorRow): Statement {
   const { organizationId, id, groupId: _group, position: _position, ...change } = monitor;
   return store.db.update(monitors).set(change).where(matching(monitors, { organizationId, id }));
 }
 
-/** Attaches exactly these channels. */
+/** Replaces the channels of a monitor. */
 export function replaceMonitorChannels(
   { store, organizationId }: Tenant,
   monitorId: string,
@@ -203,7 +210,7 @@ export function replaceMonitorChannels(
   return replaceLinks(store, monitorChannels, { organizationId, monitorId }, "channelId", ids);
 }
 
-/** Removes the monitors; their incidents stay and name what is left, their results go later. */
+/** Removes monitors. Their incidents stay and name the remaining monitors; their results are deleted later. */
 export function removeMonitors(organizationId: string, ids: readonly string[], at: string) {
   const among = sql`(select value from ${listed(ids)})`;
   return [
@@ -229,7 +236,7 @@ export function removeMonitors(organizationId: string, ids: readonly string[], a
   ];
 }
 
-/** Ids of the channels that every new monitor gets, oldest first. */
+/** Lists the ids of the default channels, oldest first. */
 export async function defaultChannelIds({ store, organizationId }: Tenant): Promise<string[]> {
   const rows = await store.db
     .select({ id: alertChannels.id })
@@ -239,10 +246,10 @@ export async function defaultChannelIds({ store, organizationId }: Tenant): Prom
   return rows.map(({ id }) => id);
 }
 
-/** Up to so many tags a monitor may have. */
+/** Maximum tags per monitor. */
 const maxTags = 10;
 
-/** Holds when no monitor of the group, or of the ungrouped list for null, is missing among these. */
+/** Condition that the list contains every monitor of the group, or of the ungrouped list for null. */
 export function namesAllOf(
   organizationId: string,
   groupId: string | null,
@@ -256,7 +263,7 @@ function isAmong(organizationId: string, ids: readonly string[]): SQL {
   return sql`organization_id = ${organizationId} and id in (select value from ${listed(ids)})`;
 }
 
-/** A monitor's tags without some and with others behind them, each with its place. */
+/** SQL for a monitor's tags after removing some and appending others, each with its position. */
 function tagsAfter(remove: readonly string[], add: readonly string[]): SQL {
   return sql`select tag, min(place) as place from (
       select value as tag, key as place from json_each(monitors.tags)
@@ -265,7 +272,7 @@ function tagsAfter(remove: readonly string[], add: readonly string[]): SQL {
     group by tag`;
 }
 
-/** Holds when none of the monitors gets too many tags by that. */
+/** Condition that no monitor exceeds the maximum of tags after the change. */
 export function fitsTags(
   organizationId: string,
   ids: readonly string[],
@@ -278,7 +285,7 @@ export function fitsTags(
 
 type TagChange = { remove: readonly string[]; add: readonly string[] };
 
-/** Writes what many monitors take alike; absent fields keep their value. */
+/** Applies the same change to many monitors; absent fields keep their value. */
 export function changeMonitors(
   organizationId: string,
   ids: readonly string[],
@@ -310,7 +317,7 @@ export function detachChannels(
     and channel_id in (select value from ${listed(channelIds)})`;
 }
 
-/** Attaches the channels behind those that a monitor has. */
+/** Appends the channels to those of each monitor. */
 export function attachChannels(
   organizationId: string,
   ids: readonly string[],

@@ -1,14 +1,17 @@
-/** Fields that say what is watched where that is no URL; the first that a monitor has counts. */
+/** Fields that name the target of a monitor without a URL, in order of precedence. */
 export const watchedFields = ["container", "host", "domain", "command", "unit"] as const;
 
-/** `db.lan:5432`, or without the port where that is usual, or the Docker's and not the container's. */
+/**
+ * Formats a target such as `db.lan:5432`. Omits port 443 of certificates, and the port of Docker, which does
+ * not belong to the container.
+ */
 export function watchedInWords(type: string, watched: string, port: number | null): string {
   const isBare = port === null || (type === "tls" && port === 443) || type === "docker";
   if (isBare) return watched;
   return watched.includes(":") ? `[${watched}]:${port}` : `${watched}:${port}`;
 }
 
-/** What a monitor watches, as those read it who may read the monitor; null for a push monitor, which watches nothing. */
+/** Returns the complete target for readers of the monitor; null for a push monitor, which has no target. */
 export function fullTargetOf(monitor: { type: string; [field: string]: unknown }): string | null {
   const { type, url, port } = monitor;
   if (typeof url === "string") return url;

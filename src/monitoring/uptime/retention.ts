@@ -1,15 +1,16 @@
+/** Deletes results past their retention, and the results of deleted monitors. */
 import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
 import { dayMs, hourMs } from "./rules.ts";
 
-/** Days that results are kept; daily sums stay for ever. */
+/** Retention of results in days; daily sums are never deleted. */
 type Retention = { heartbeatDays: number; hourDays: number };
 
-/** Monitors looked at in one go. */
+/** Monitors per query. */
 const keysInTurn = 50;
-/** Periods looked at in one go. */
+/** Hours or days per query. */
 const periodsInTurn = 1_000;
 
-/** Removes results that are older than they are to be kept. */
+/** Deletes results past their retention. */
 export async function sweepResults(sweeping: Sweeping, { heartbeatDays, hourDays }: Retention) {
   const { store, now, isOver } = sweeping;
   const oldest = now - heartbeatDays * dayMs;
@@ -26,7 +27,7 @@ export async function sweepResults(sweeping: Sweeping, { heartbeatDays, hourDays
   await sweepHours(sweeping, Math.floor((now - hourDays * dayMs) / hourMs));
 }
 
-/** Removes all results of monitors that are gone. */
+/** Deletes all results of deleted monitors. */
 export async function sweepRemovedMonitors(sweeping: Sweeping): Promise<void> {
   const removed = await sweeping.store.query<{ key: number }>(
     "select key from removed_monitors",
@@ -55,7 +56,7 @@ async function sweepHeartbeats({ store, inPortions }: Sweeping, key: number, bef
   });
 }
 
-/** Everything of a monitor that is gone; its key is forgotten last. */
+/** Deletes all results of a deleted monitor, and its key last, so that an interrupted run continues later. */
 async function sweepMonitor(sweeping: Sweeping, key: number) {
   const { store, isOver } = sweeping;
   await sweepHeartbeats(sweeping, key, Number.MAX_SAFE_INTEGER);

@@ -1,13 +1,14 @@
+/** Computes uptime and latency figures from heartbeats and from hourly or daily sums. */
 import { dayMs, hourMs } from "../../core/time/clock.ts";
 import { addCounts, bucketOf, type LatencyCounts } from "../../core/collections/percentiles.ts";
 import { HeartbeatStatus, type LatencyQuery } from "./schema.ts";
 
 export { dayMs, hourMs };
 
-/** Seconds of a period by what heartbeats found in it. */
+/** Seconds of a period in each heartbeat status. */
 export type Seconds = Record<`${HeartbeatStatus}Seconds`, number>;
 
-/** What heartbeats of a period add up to; latencies are in milliseconds. */
+/** Sums of the heartbeats of a period; latencies are in milliseconds. */
 export type Sums = Seconds & {
   latencyCount: number;
   latencySum: number;
@@ -16,7 +17,7 @@ export type Sums = Seconds & {
   latencyCounts: LatencyCounts | null;
 };
 
-/** The number that stands for a status in the database. */
+/** Returns the database code of a status. */
 export function codeOf(status: HeartbeatStatus): number {
   return HeartbeatStatus.options.indexOf(status);
 }
@@ -29,7 +30,7 @@ export function statusOfCode(code: number): HeartbeatStatus {
 
 type HeartbeatFound = { status: HeartbeatStatus; seconds: number; latencyMs: number | null };
 
-/** What one heartbeat adds to its hour and its day. */
+/** Returns the sums of a single heartbeat, to be added to its hour and day. */
 export function sumsOf({ status, seconds, latencyMs }: HeartbeatFound): Sums {
   const of = (wanted: HeartbeatStatus) => (status === wanted ? seconds : 0);
   return {
@@ -51,7 +52,7 @@ const least = (one: number | null, other: number | null) =>
 const most = (one: number | null, other: number | null) =>
   one === null || other === null ? (one ?? other) : Math.max(one, other);
 
-/** What several periods add up to. */
+/** Adds up several periods. */
 export function addSums(all: readonly Sums[]): Sums & { latencyCounts: LatencyCounts } {
   const sum = (name: keyof Seconds | "latencyCount" | "latencySum") =>
     all.reduce((total, sums) => total + sums[name], 0);
@@ -72,8 +73,8 @@ export function addSums(all: readonly Sums[]): Sums & { latencyCounts: LatencyCo
 export type Measured = Pick<Seconds, "upSeconds" | "degradedSeconds" | "downSeconds">;
 
 /**
- * Uptime of a period in 0…1; null when nothing was measured. Unknown and maintenance seconds count on
- * neither side. It is never rounded, so it is 1 only where nothing failed.
+ * Returns the uptime of a period, from 0 to 1; null if nothing was measured. Unknown and maintenance seconds
+ * are excluded. The ratio is never rounded, so 1 means no failure at all.
  */
 export function ratioOf({ upSeconds, degradedSeconds, downSeconds }: Measured): number | null {
   const succeeded = upSeconds + degradedSeconds;
@@ -81,13 +82,13 @@ export function ratioOf({ upSeconds, degradedSeconds, downSeconds }: Measured): 
   return measured === 0 ? null : succeeded / measured;
 }
 
-/** Whether the target was judged in it at all. */
+/** Whether the period has any result other than unknown. */
 export function isMeasured(sums: Measured & Pick<Seconds, "maintenanceSeconds">): boolean {
   const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = sums;
   return upSeconds + degradedSeconds + downSeconds + maintenanceSeconds > 0;
 }
 
-/** What a period was, in one word for a bar: the worst that any of it was; maintenance if it was nothing else. */
+/** Returns the worst status of a period for its bar; maintenance only if nothing was measured. */
 export function toneOf(
   sums: Measured & Pick<Seconds, "maintenanceSeconds">,
 ): "up" | "degraded" | "down" | "maintenance" | "none" {
@@ -98,13 +99,13 @@ export function toneOf(
   return degradedSeconds > 0 ? "degraded" : "up";
 }
 
-/** Whole hours or days since 1970 in UTC: the current one and those before it, `count` in all. */
+/** Lists the last `count` hours or days, including the current one, as numbers since 1970 in UTC. */
 export function lastPeriods(nowMs: number, periodMs: number, count: number): number[] {
   const current = Math.floor(nowMs / periodMs);
   return Array.from({ length: count }, (_, index) => current - count + 1 + index);
 }
 
-/** The spans that figures are told of: whole hours or days of UTC, the current one included. */
+/** Spans of the uptime figures: whole hours or days in UTC, including the current one. */
 export const spans = {
   "24h": { unit: "hours", count: 24 },
   "7d": { unit: "hours", count: 7 * 24 },
@@ -115,8 +116,9 @@ export const spans = {
 export type SpanName = keyof typeof spans;
 
 /**
- * When a span of a monitor begins: the monitor itself where that is younger, unless results were brought
- * along from before. `firstMs` is where the first period begins that was measured, `periodMs` its length.
+ * Returns when the data of a span begins: at `spanMs`, or at the monitor's creation if that is later.
+ * Imported results from before the creation count too. `firstMs` is the start of the first measured period,
+ * `periodMs` its length.
  */
 export function beginOfSpan(
   spanMs: number,
@@ -136,13 +138,13 @@ export type LatencySpan = {
   source: "heartbeats" | "hours" | "days";
 };
 
-/** Days that are looked up at most: from 1999 on, today. */
+/** Maximum days per query, about 27 years. */
 const maxDays = 10_000;
 
 /**
- * Which sums answer a question about latencies: the heartbeats themselves while points are closer than
- * an hour and the span is at most three days, so that no question reads more than some 50,000 rows.
- * Sums are of whole hours or days, so the span then begins and ends with one.
+ * Chooses the data for a latency chart. Heartbeats serve points closer than an hour in spans up to three
+ * days, so that no query reads more than about 50,000 rows. Hourly or daily sums serve all others; the span
+ * is then extended to whole hours or days.
  */
 export function latencySpan({ points, ...query }: LatencyQuery, nowMs: number): LatencySpan {
   const to = query.to ?? nowMs;
@@ -151,7 +153,7 @@ export function latencySpan({ points, ...query }: LatencyQuery, nowMs: number): 
   if (width < hourMs && to - from <= 3 * dayMs) return { from, to, width, source: "heartbeats" };
   const source = width < dayMs && to - from <= 90 * dayMs ? "hours" : "days";
   const periodMs = source === "hours" ? hourMs : dayMs;
-  // What is to come has no sums: the days that are looked up lie behind, however far ahead the span ends.
+  // The future has no sums, so the span ends with the current period at the latest.
   const last = Math.min(Math.ceil(to / periodMs), Math.floor(nowMs / periodMs) + 1);
   const first = Math.min(last, Math.max(Math.floor(from / periodMs), last - maxDays));
   return {

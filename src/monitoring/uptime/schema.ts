@@ -1,3 +1,4 @@
+/** Wire format of heartbeats, uptime, latency and screenshots. */
 import { heartbeatStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
 import { instant, Timestamp } from "../../core/fields.ts";
@@ -34,7 +35,7 @@ export const Heartbeat = z
   });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
-/** A span of time: `from` is part of it, `to` is not. */
+/** A span of time; `from` is inclusive, `to` exclusive. */
 const span = {
   from: instant.optional().meta({ override: { type: "string", format: "date-time" } }),
   to: instant.optional().meta({ override: { type: "string", format: "date-time" } }),
@@ -103,7 +104,7 @@ const secondsByStatus = {
   maintenanceSeconds: seconds,
 };
 
-/** What is told of a span of time, everywhere. */
+/** Figures of one span, the same in all responses. */
 const SpanFigures = z
   .object({
     from: Timestamp.meta({ description: "When it begins." }),

@@ -1,3 +1,4 @@
+/** Returns a monitor's heartbeats, uptime, latency and screenshots to API clients. */
 import { timestamp } from "../../core/time/clock.ts";
 import { found } from "../../database/rows.ts";
 import type { Scope } from "../../events/scope.ts";
@@ -18,17 +19,17 @@ import {
 import type { HeartbeatQuery, LatencyPoint, LatencyQuery, SpanFigures, Uptime } from "./schema.ts";
 import { findMeasured, findScreenshot, listHeartbeats, listPoints, listSums } from "./store.ts";
 
-/** What the monitor's results are kept under. Throws NOT_FOUND. */
+/** Finds the key of a monitor's results. Throws NOT_FOUND. */
 export async function measuredOf({ store, organizationId }: Scope, monitorId: string) {
   return found(await findMeasured(store, organizationId, monitorId), "monitor");
 }
 
-/** Newest first. Throws NOT_FOUND. */
+/** Lists heartbeats, newest first. Throws NOT_FOUND. */
 export async function heartbeatsOf(scope: Scope, monitorId: string, query: HeartbeatQuery) {
   return listHeartbeats(scope.store, (await measuredOf(scope, monitorId)).key, query);
 }
 
-/** What a browser showed when the check failed last, or at that time. Throws NOT_FOUND. */
+/** Returns the browser screenshot of the last failed check, or of the one at `at`. Throws NOT_FOUND. */
 export async function screenshotOf(
   scope: Scope,
   monitorId: string,
@@ -39,7 +40,7 @@ export async function screenshotOf(
   return found(await findScreenshot(store, organizationId, monitorId, at), "screenshot");
 }
 
-/** At most `points` points, oldest first; without the times in which nothing was measured. Throws NOT_FOUND. */
+/** Lists at most `points` points, oldest first, without times of no measurement. Throws NOT_FOUND. */
 export async function latenciesOf(
   scope: Scope,
   monitorId: string,
@@ -106,7 +107,7 @@ export async function uptimeOf(scope: Scope, monitorId: string): Promise<Uptime>
   };
 }
 
-/** What the periods from the `first` on say. */
+/** Computes the figures of the periods from `first` on. */
 function spanFigures(
   all: Periods,
   periodMs: number,

@@ -1,3 +1,4 @@
+/** Stores heartbeats with their hourly and daily sums, and reads them for uptime and latency. */
 import { heartbeatStatuses } from "../../core/statuses.ts";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Prepared, Store } from "../../database/store.ts";
@@ -24,14 +25,14 @@ import {
 import type { Heartbeat, HeartbeatQuery, HeartbeatStatus } from "./schema.ts";
 
 type StoredHeartbeat = typeof heartbeats.$inferSelect;
-/** A heartbeat that is to be stored, with its status by name. */
+/** A heartbeat to store, with its status by name. */
 export type HeartbeatRow = Omit<StoredHeartbeat, "status"> & { status: HeartbeatStatus };
 
-/** Results as a list of lists, so that a write of many has as few statements as one of a few. */
+/** Results as one JSON parameter, so that large writes need no more statements than small ones. */
 const given = `with given (monitor_key, at, status, latency_ms, seconds, message, epoch, bucket) as materialized (
   select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7
   from json_each(?))`;
-// A clock that was set back can meet a millisecond that has its heartbeat already; the others go on.
+// After a clock was set back, a millisecond can already have a heartbeat. Only that result is skipped.
 const taken = `(epoch is null
     or exists (select 1 from monitor_states s where s.key = given.monitor_key and s.epoch = given.epoch))
   and not exists (select 1 from heartbeats h where h.monitor_key = given.monitor_key and h.at = given.at)`;
@@ -40,13 +41,13 @@ const heartbeatText = `insert into heartbeats (monitor_key, at, status, latency_
 const texts = [
   rollupText(uptimeHours, hourMs),
   rollupText(uptimeDays, dayMs),
-  // Last: what is in the sums is told by the heartbeats that are there before.
+  // Last, because the sums skip results whose heartbeat already exists.
   heartbeatText,
 ];
 
 /**
- * Heartbeats and their parts in the sums of their hours and days: they belong into one write, in this
- * order. One with an epoch is not written once its monitor has another.
+ * Inserts heartbeats and adds them to their hours and days. The statements must run in one write, in this
+ * order. A result is skipped if its `epoch` is no longer that of its monitor.
  */
 export function insertHeartbeats(rows: readonly (HeartbeatRow & { epoch?: number })[]): Prepared[] {
   const moments = new Map(rows.toReversed().map((row) => [`${row.monitorKey} ${row.at}`, row]));
@@ -67,7 +68,7 @@ export function insertHeartbeats(rows: readonly (HeartbeatRow & { epoch?: number
   return texts.map((text) => ({ text, parameters }));
 }
 
-// From what is stored, so that a write that comes again takes nothing twice.
+// Computed from stored rows, so that a repeated write subtracts nothing twice.
 const excess = `with early (monitor_key, at) as (select value ->> 0, value ->> 1 from json_each(?)),
   pairs (monitor_key, at, status, seconds, used) as (
     select h.monitor_key, h.at, h.status, h.seconds,
@@ -98,8 +99,8 @@ function takeBackText(table: typeof uptimeHours, periodMs: number): string {
 }
 
 /**
- * Ends what the heartbeats before these stand for where these begin, in the sums of their hours and days as
- * well. Belongs into the write of these, behind `insertHeartbeats`.
+ * Shortens the preceding heartbeats to end where these begin, also in the sums of hours and days. Must follow
+ * `insertHeartbeats` in the same write.
  */
 export function endEarlier(rows: readonly Pick<HeartbeatRow, "monitorKey" | "at">[]): Prepared[] {
   if (rows.length === 0) return [];
@@ -107,7 +108,7 @@ export function endEarlier(rows: readonly Pick<HeartbeatRow, "monitorKey" | "at"
   return endTexts.map((text) => ({ text, parameters }));
 }
 
-/** The screenshot of a failed check, in place of the one before; not written once its monitor has another epoch. */
+/** Replaces the screenshot of a failed check. Skipped if `epoch` is no longer that of the monitor. */
 export function putScreenshot(
   { key, epoch }: { key: number; epoch: number },
   at: number,
@@ -120,7 +121,7 @@ export function putScreenshot(
   };
 }
 
-/** JPEG; null where there is none, or none of that time. */
+/** Returns a JPEG; null if there is none, or none at the time `at`. */
 export async function findScreenshot(
   store: Store,
   organizationId: string,
@@ -170,7 +171,7 @@ function rollupText(table: typeof uptimeHours, periodMs: number): string {
     on conflict do update set ${changes.join(", ")}`;
 }
 
-/** The number that names the monitor in its results, and when it was made; null when the organization has no such monitor. */
+/** Finds the key of a monitor's results and its creation time; null if the organization has no such monitor. */
 export async function findMeasured(store: Store, organizationId: string, monitorId: string) {
   const [row] = await store.query<{ key: number; createdAt: string }>(
     `select s.key, m.created_at as createdAt from monitor_states s
@@ -181,7 +182,7 @@ export async function findMeasured(store: Store, organizationId: string, monitor
   return row ?? null;
 }
 
-/** Newest first. */
+/** Lists heartbeats, newest first. */
 export async function listHeartbeats(
   store: Store,
   monitorKey: number,
@@ -205,13 +206,13 @@ const secondsByStatus = heartbeatStatuses
   .map((status) => `sum(${status}_seconds) as ${status}Seconds`)
   .join(", ");
 
-// Both lists come first: one look-up for each period and monitor, never a scan of the table.
+// Both lists are joined first: one lookup per period and monitor, never a table scan.
 const inPeriods = (table: typeof uptimeHours) =>
   `from json_each(?) periods cross join json_each(?) keys cross join ${getTableName(table)} sums
    on sums.${table.period.name} = periods.value and sums.monitor_key = keys.value`;
 const hoursText = `select monitor_key as monitorKey, ${secondsByStatus} ${inPeriods(uptimeHours)} group by monitor_key`;
 
-/** What these hours add up to for each of these monitors that was measured in them. */
+/** Adds up these hours for each monitor; monitors without results are absent. */
 export async function sumsOfHours(
   store: Store,
   monitorKeys: readonly number[],
@@ -224,7 +225,7 @@ export async function sumsOfHours(
   return new Map(rows.map(({ monitorKey, ...sums }) => [monitorKey, sums]));
 }
 
-/** Uptime of the last 24 hours of each of these monitors, the current hour included. */
+/** Returns the uptime of each monitor in the last 24 hours, including the current one. */
 export async function uptime24hOf(
   store: Store,
   monitorKeys: readonly number[],
@@ -245,7 +246,7 @@ const periodText = (table: typeof uptimeHours) =>
   `select ${table.period.name} as period, ${sumColumns} ${inPeriods(table)} order by period`;
 const periodTexts = { hours: periodText(uptimeHours), days: periodText(uptimeDays) };
 
-/** The periods among these in which the monitor was measured, oldest first. */
+/** Lists the periods in which the monitor has results, oldest first. */
 export async function listSums(
   store: Store,
   monitorKey: number,
@@ -263,10 +264,10 @@ export async function listSums(
 const countsIn = (text: string | null) =>
   text === null ? null : (JSON.parse(text) as LatencyCounts);
 
-/** A part of a span, `width` long: what was found in it. */
+/** Figures of one part of a span; all parts have the same `width`. */
 export type Point = Omit<Sums, "latencyCounts"> & Percentiles & { at: number };
 
-/** The points in which anything was found, oldest first. */
+/** Lists points that have results, oldest first. */
 export async function listPoints(
   store: Store,
   monitorKey: number,
@@ -308,7 +309,7 @@ const reasonText = `select (at - ?) / ? * ? + ? as at, status, message, max(at) 
   from heartbeats where monitor_key = ? and at >= ? and at < ? and status in (?, ?)
   group by 1, status order by 1, status`;
 
-/** The last message of what failed, or else was degraded, by the begin of its point. */
+/** Maps the start of each point to its last failure message, or else to its last message while degraded. */
 export async function reasonsOf(
   store: Store,
   key: number,
@@ -329,7 +330,7 @@ export async function reasonsOf(
   return new Map(rows.map(({ at, message }) => [at, message]));
 }
 
-/** The periods of a span that begins and ends with one. */
+/** Lists the periods of a span that starts and ends on period boundaries. */
 function periodsBetween(from: number, to: number, periodMs: number): number[] {
   const first = from / periodMs;
   return Array.from({ length: to / periodMs - first }, (_, index) => first + index);

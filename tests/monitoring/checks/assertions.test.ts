@@ -28,7 +28,7 @@ function settingsWith(assertions: readonly Written[], fields: object = {}) {
   return NewMonitor.parse(monitor) as unknown as MonitorSettings<"http">;
 }
 
-/** What is wrong with a value that was received; null for nothing. */
+/** Returns the failure of an assertion about a received value, or null. */
 async function issue(assertion: Written, value: unknown, fields: object = {}) {
   const settings = settingsWith([assertion], fields);
   const condition = conditionsOf(settings).at(-1);
@@ -111,7 +111,7 @@ describe("an assertion holds", () => {
     });
 });
 
-describe("a check is judged by", () => {
+describe("a check evaluates assertions about", () => {
   const page = answer(201, '{"queue":120,"tags":["eu"],"note":null}', {
     "content-type": "application/json",
     "x-depth": "7",
@@ -187,7 +187,7 @@ describe("a check is judged by", () => {
     ],
   };
   for (const [source, cases] of Object.entries(sources))
-    test(`the ${source}, and says which assertion failed and what was received`, async () => {
+    test(`the ${source}, and reports the failed assertion and the received value`, async () => {
       site.reply(page, "/page");
       site.reply(redirect("/page"), "/");
       for (const [good, bad, received] of cases) {
@@ -205,7 +205,7 @@ describe("a check is judged by", () => {
       }
     });
 
-  test("the numbers in JSON as they are written, however long", async () => {
+  test("JSON numbers of any length, exactly", async () => {
     site.reply(answer(200, '{"id":9007199254740993,"sum":1.5000000000000000,"few":1e2}'), "/");
     const stateOf = async (assertion: Written) => {
       const assertions = [{ source: "json", ...assertion }];
@@ -229,7 +229,7 @@ describe("a check is judged by", () => {
     expect(await check("http", short)).toMatchObject({ status: "down" });
   });
 
-  test("the days of its certificate, where it has one", async () => {
+  test("the remaining days of its certificate, if it has one", async () => {
     site.reply(answer(), "/");
     const said = async (op: string) => {
       const assertions = [{ source: "certificateDays", op }];
@@ -239,7 +239,7 @@ describe("a check is judged by", () => {
     expect(await said("exists")).toEndWith("must be there, received nothing.");
   });
 
-  test("all of it, the short forms as well, which are told first", async () => {
+  test("several sources and the short forms, which are reported first", async () => {
     site.reply(answer(200, "fine"), "/");
     const assertions = [{ source: "body", op: "equals", value: "other" }];
     const found = async (fields: object) =>
@@ -256,16 +256,16 @@ describe("a check is judged by", () => {
   });
 });
 
-describe("of what was received is shown", () => {
+describe("the received value in a message", () => {
   const saidOf = async (assertion: Written, value: unknown, fields: object = {}) =>
     (await issue(assertion, value, fields))?.said?.replace(/.*, received /s, "");
 
-  test("no more than its start, on one line", async () => {
+  test("is shortened to its start, on one line", async () => {
     const body = { source: "body", op: "equals", value: "x" } as const;
     expect(await saidOf(body, `a\nb${"😀".repeat(200)}`)).toBe(`"a�b${"😀".repeat(97)}…"`);
   });
 
-  test("nothing that is a credential by its name", async () => {
+  test("hides values with the name of a credential", async () => {
     const hidden = "what may hold a credential and is not shown";
     for (const path of [
       "Set-Cookie",
@@ -286,7 +286,7 @@ describe("of what was received is shown", () => {
     expect(await saidOf(none, undefined)).toBe("nothing");
   });
 
-  test("nothing that holds what the monitor sends as a secret, wherever it stands", async () => {
+  test("hides the monitor's secrets at any position", async () => {
     const secrets = {
       bearerToken: canary,
       basicAuth: { username: "probe", password: `p${canary}"` },
@@ -319,7 +319,7 @@ describe("of what was received is shown", () => {
     expect(await saidOf(type, "application/json", secrets)).toBe('"application/json"');
   });
 
-  test("all of that to the organization alone: what may be published names the assertion", async () => {
+  test("is visible only to the organization; public messages only name the assertion", async () => {
     site.reply(answer(200, canary), "/");
     for (const op of ["equals", "matches", "contains"] as const) {
       const assertions = [{ source: "body", op, value: "x" }];
@@ -330,7 +330,7 @@ describe("of what was received is shown", () => {
   });
 });
 
-test("a secret is known again where what is shown ends within it", () => {
+test("a secret is recognized if the excerpt ends within it", () => {
   const secret = "s3cr3t-".repeat(200);
   const text = `${"x".repeat(390)}${secret}`;
   expect(repeats(text, () => [secret])).toBe(true);
@@ -338,20 +338,20 @@ test("a secret is known again where what is shown ends within it", () => {
     repeats(`${"x".repeat(390)}${encodeURIComponent(`ä${secret}`)}`, () => [`ä${secret}`]),
   ).toBe(true);
   expect(repeats(text, () => ["other-secret", "another"])).toBe(false);
-  // Nothing of it is shown.
+  // The secret is outside the excerpt.
   expect(repeats(`${"x".repeat(500)}${secret}`, () => [secret])).toBe(false);
-  // A start of it alone is not the secret.
+  // A prefix of the secret does not count.
   expect(repeats("code s3cr", () => [secret])).toBe(false);
 });
 
-test("a secret is known again by what is visible of it", () => {
+test("a secret is recognized by its visible characters", () => {
   const secret = `${"\u200b".repeat(300)}Pass word`;
   for (const text of ["x PASSWORD", "pass\u200bword", `${"\u200b".repeat(90)}Pass word`])
     expect([text, repeats(text, () => [secret])]).toEqual([text, true]);
   expect(repeats("anything", () => ["\u200b".repeat(4_000)])).toBe(false);
 });
 
-test("a secret is known again in every spelling that an answer may have it in", () => {
+test("a secret is recognized in every encoding of a response", () => {
   const secret = `a+b & "c" 'd' <é>/`;
   const spelled = [
     secret,

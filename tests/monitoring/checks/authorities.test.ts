@@ -27,7 +27,7 @@ testWith(
     const both = async () => [await ours(), await theirs()];
     expect(await both()).toEqual(["down", "down"]);
     const set = (pem: string | null) => made.ours.api("PATCH", path, authorities(pem));
-    // Beside another one, and with the line breaks lost on the way.
+    // With a second authority, and without line breaks.
     const { json } = await set(clientCertificate + server.authority.replaceAll("\n", " "));
     expect(json.data.certificateAuthorities).toBe(clientCertificate + server.authority);
     expect(await both()).toEqual(["up", "down"]);
@@ -41,7 +41,7 @@ testWith(
   },
 );
 
-test("what is no certificate is refused as an authority", async () => {
+test("an invalid certificate is rejected as an authority", async () => {
   const { ours } = await testAppliance();
   const refusal = async (pem: unknown) => {
     const { status, json } = await ours.api("PATCH", path, authorities(pem));
@@ -87,7 +87,7 @@ testWith(["openssl"], "a client certificate is saved with its own key alone", as
   expect(await made({ ...http, clientCertificate: null })).toEqual([422, "clientCertificate"]);
 });
 
-test("the page is told whose the certificates are and until when, by those who may change them alone", async () => {
+test("the page shows the name and expiry of each certificate to administrators only", async () => {
   const made = await testAppliance();
   const at = "/dashboard/settings/certificate-authorities";
   const admin = await member(made, "admin");

@@ -15,7 +15,7 @@ import { type Reply, target } from "../../support/target.ts";
 const kib = 1024;
 const mib = 1024 * kib;
 
-/** An answer whose body arrives in these chunks, each in a turn of its own unless it is told to wait. */
+/** A response whose body arrives in these chunks, one per event-loop turn, unless it is paused. */
 function answerOf(chunks: Iterable<Buffer>, headers: Record<string, string> = {}): HttpAnswer {
   let waits: PromiseWithResolvers<void> | null = null;
   return {
@@ -46,7 +46,7 @@ function* cut(bytes: Buffer, sizes: readonly number[]): Generator<Buffer> {
   }
 }
 
-/** How much was kept at most, and is kept still. */
+/** Tracks the current and the highest memory use. */
 function counted() {
   const kept = { now: 0, most: 0 };
   const memory: Memory = {
@@ -81,7 +81,7 @@ const codings: Record<string, (bytes: Buffer) => Buffer> = {
   br: (bytes) => brotliCompressSync(bytes),
 };
 
-test("a text is found in a stream exactly where it is found in the whole, however that is cut and compressed", async () => {
+test("a text search in a stream equals a search in the whole body for any chunks and compression", async () => {
   const coding = fc.constantFrom(...Object.keys(codings));
   const filler = fc.constantFrom(0, 4_090, 16_380, 20_000);
   await fc.assert(
@@ -108,7 +108,7 @@ test("a text is found in a stream exactly where it is found in the whole, howeve
   );
 });
 
-test("two texts at a time are told apart, also where one is within the other or they overlap", async () => {
+test("two texts are distinguished, even if they overlap or one contains the other", async () => {
   await fc.assert(
     fc.asyncProperty(text, text, text, sizes, async (body, one, other, sizes) => {
       const issue = await issueOf(
@@ -125,7 +125,7 @@ test("two texts at a time are told apart, also where one is within the other or 
   );
 });
 
-test("a text is looked for in the first MiB alone, to the byte, and in characters that end there", async () => {
+test("a text is searched only in the first MiB, exact to the byte and without partial characters", async () => {
   for (const [before, issue] of [
     [mib - 6, null],
     [mib - 5, "the first 1 MiB of the answer lack the keyword"],
@@ -136,16 +136,16 @@ test("a text is looked for in the first MiB alone, to the byte, and in character
   }
 });
 
-describe("of an answer is kept", () => {
+describe("memory use of a response", () => {
   const body = Buffer.from(`${'{"a":"'.padEnd(mib - 8, "x")}"}`);
 
-  test("nothing where a text is looked for in it", async () => {
+  test("is zero for a text search", async () => {
     const { memory, kept } = counted();
     await issueOf({ keyword: "y", keywordAbsent: "z" }, answerOf(cut(body, [7_000])), memory);
     expect(kept).toEqual({ now: 0, most: 0 });
   });
 
-  test("what is being uncompressed, and no more", async () => {
+  test("is limited to the decompression buffer", async () => {
     const { memory, kept } = counted();
     const random = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)));
     const bytes = gzipSync(Buffer.concat(Array.from({ length: 15 }, () => random)), { level: 0 });
@@ -155,7 +155,7 @@ describe("of an answer is kept", () => {
     expect(kept.most).toBeLessThanOrEqual(256 * kib);
   });
 
-  test("JSON, up to its bound, whatever it is made of and however it is cut", async () => {
+  test("is limited for JSON with any chunks", async () => {
     for (const size of [100, 3_000, 500_000]) {
       const { memory, kept } = counted();
       expect(await issueOf({ jsonPath: "$.a" }, answerOf(cut(body, [size])), memory)).toBeNull();
@@ -168,7 +168,7 @@ describe("of an answer is kept", () => {
   });
 });
 
-test("nothing of a body arrives while a header's search waits for its turn", async () => {
+test("the body is not read while a header's search waits in the queue", async () => {
   let sent = 0;
   const piece = Buffer.alloc(64 * kib, "x");
   await using shop = await target((response) => {
@@ -188,14 +188,14 @@ test("nothing of a body arrives while a header's search waits for its turn", asy
     check("http", { url: shop.at(), assertions }, { timeoutMs, inTurn }),
   );
   expect(found).toMatchObject({ status: "unknown", message });
-  // What fits into the buffers of the system.
+  // The buffers of the operating system are filled.
   expect(sent).toBeLessThan(32 * mib);
 });
 
-describe("all that is kept together", () => {
+describe("the memory of all responses", () => {
   const limits = { reserved: 32 * mib, shared: 32 * mib };
 
-  test("has a bound; each organization's share is there whatever the others keep", () => {
+  test("is limited, and each organization's share is available whatever the others use", () => {
     const take = fc.record({
       organization: fc.constantFrom("a", "b", "c", "d"),
       bytes: fc.integer({ min: 1, max: mib }),
@@ -232,7 +232,7 @@ describe("all that is kept together", () => {
     );
   });
 
-  test("is given back when a check is over, whatever becomes of it, and what comes later is not counted", async () => {
+  test("is released at the end of a check with any outcome, and later data is not counted", async () => {
     const budget = byteBudget(() => 1, limits);
     const hangs: Reply = (response) => void response.writeHead(200).write("x".repeat(200 * kib));
     const cutShort: Reply = (response) => {
@@ -253,7 +253,7 @@ describe("all that is kept together", () => {
     }
   });
 
-  test("is no reason to call anybody down: a check that may keep no more is not judged, another organization's goes on", async () => {
+  test("makes a check unknown, not down, if exhausted; checks of another organization continue", async () => {
     const budget = byteBudget(() => 2, { reserved: 2 * mib, shared: mib });
     await using shop = await target(
       (response) => void response.writeHead(200).end(JSON.stringify({ a: "x".repeat(500 * kib) })),

@@ -9,7 +9,7 @@ import { watch } from "../../support/watch.ts";
 
 const types = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
 const made = await watch();
-// Servers tell of the time that it is.
+// Some servers return the current time.
 made.time.now = Date.now();
 const { page } = await member(made, "member");
 
@@ -20,14 +20,14 @@ const bodyFor = (type: MonitorType, { at, fields }: Pick<Fake, "at" | "fields">,
   ...fields,
 });
 
-/** What “Test now” tells. */
+/** The result of “Test now”. */
 async function tried(body: object) {
   const { status, text, json } = await page("POST", "/dashboard/monitors/try", { body });
   expect([status, text.includes(canary)]).toEqual([200, false]);
   return json.data as { status: string; message: string; details: object };
 }
 
-test.each(types)("%s: “Test now” and the monitor tell the same details", async (type, fake) => {
+test.each(types)("%s: “Test now” and the monitor show the same details", async (type, fake) => {
   await using server = await serving(fake);
   const body = bodyFor(type, fake, server.port);
   const { status, details } = await tried(body);
@@ -47,7 +47,7 @@ const http = {
   } satisfies Served,
 };
 
-test("“Test now” says which assertion failed and what was received, of each type that has any", async () => {
+test("“Test now” reports the failed assertion and the received value for each type with assertions", async () => {
   const asserting = (Object.keys(monitorKinds) as MonitorType[]).filter(
     (type) => "assertions" in monitorKinds[type].fields,
   );

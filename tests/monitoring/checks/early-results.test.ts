@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { type Beat, type Watch, watch } from "../../support/watch.ts";
 
-/** Seconds by what was found in them, as the results say and as the sums do. */
+/** Seconds per status; asserts that results and sums agree. */
 async function secondsOf({ beatsOf, database }: Watch, id: string) {
   const found = { up: 0, down: 0, unknown: 0 };
   const beats = await beatsOf(id);
@@ -22,8 +22,8 @@ async function secondsOf({ beatsOf, database }: Watch, id: string) {
 
 const endOf = ({ at, period }: Beat) => Date.parse(at) + period * 1_000;
 
-describe("a result ends what the one before it stands for:", () => {
-  test("a target that is up again is known to have been down until then", async () => {
+describe("a result ends the period of the previous one:", () => {
+  test("a recovered target counts as down until the recovery", async () => {
     const made = await watch();
     await using shop = await made.site({ interval: 3_600 });
     shop.fails();
@@ -38,11 +38,11 @@ describe("a result ends what the one before it stands for:", () => {
     expect(last?.period).toBe(3_600);
     const tookSeconds = Math.round((made.time.now - Date.parse(last?.at ?? "")) / 1_000);
     expect(down).toBe(before.down - 3_600 + tookSeconds);
-    // The next one in its turn comes when it would have come.
+    // The next scheduled check keeps its time.
     expect(endOf(beats.at(-1)!) - endOf(last!)).toBeWithin(-1_000, 1_001);
   });
 
-  test("also where it was changed, and after a restart", async () => {
+  test("also after a change and after a restart", async () => {
     for (const how of ["change", "restart"]) {
       const made = await watch();
       await using shop = await made.site({ interval: 600 });
@@ -67,7 +67,7 @@ describe("a result ends what the one before it stands for:", () => {
     }
   });
 
-  test("a job that reports was silent until then, and its report stands for no time before it", async () => {
+  test("a job counts as silent until its report, which covers no time before it", async () => {
     const made = await watch();
     const { id, report } = await made.job({ interval: 3_600, grace: 0 });
     await made.engine.runOnce();
@@ -77,13 +77,13 @@ describe("a result ends what the one before it stands for:", () => {
     await made.pass(40);
     await report();
     expect(await secondsOf(made, id)).toMatchObject({ up: 2, down: 40 });
-    // Reports look back: another one soon after takes nothing from it.
+    // Reports cover the time before them, so the next one does not shorten this period.
     await made.pass(20);
     await report();
     expect(await secondsOf(made, id)).toMatchObject({ up: 22, down: 40 });
   });
 
-  test("whenever checks come, no second counts twice", async () => {
+  test("no second counts twice for any times of checks", async () => {
     const step = fc.record({
       seconds: fc.integer({ min: 0, max: 90 }),
       fails: fc.boolean(),
@@ -102,7 +102,7 @@ describe("a result ends what the one before it stands for:", () => {
         const { beats } = await secondsOf(made, shop.id);
         for (const [index, beat] of beats.slice(1).entries()) {
           const overlapMs = endOf(beats[index]!) - Date.parse(beat.at);
-          // Whole seconds, and one at least.
+          // Periods are whole seconds, at least one.
           expect(overlapMs).toBeLessThanOrEqual(1_000);
         }
       }),

@@ -3,7 +3,7 @@ import { dump } from "../../support/appliance.ts";
 import { answer, hang } from "../../support/target.ts";
 import { type Watch, watch } from "../../support/watch.ts";
 
-/** A monitor that would open an incident, in the middle of a check. */
+/** A monitor with automatic incidents, during a check. */
 async function underWay(fields: object = {}) {
   const made = await watch();
   const shop = await made.site({ autoIncidentSeverity: "major", ...fields });
@@ -13,7 +13,7 @@ async function underWay(fields: object = {}) {
   return { ...made, shop, running };
 }
 
-/** What is known of a monitor that was never checked. */
+/** Expects the state of a monitor that was never checked. */
 async function expectNothingFound({ database, monitorOf, beatsOf, changes }: Watch, id: string) {
   expect(await beatsOf(id)).toEqual([]);
   expect(await changes()).toEqual([]);
@@ -21,7 +21,7 @@ async function expectNothingFound({ database, monitorOf, beatsOf, changes }: Wat
   expect(database.query("SELECT count(*) AS n FROM incidents").get()).toEqual({ n: 0 });
 }
 
-/** A pause of its own, or of its group. */
+/** Ways to pause a monitor: directly or through its group. */
 const pauses = {
   monitor: async ({ changeMonitor }: Watch, id: string, paused: boolean) =>
     void (await changeMonitor(id, { paused })),
@@ -37,7 +37,7 @@ const pauses = {
 
 for (const [what, pause] of Object.entries(pauses))
   describe(`a paused ${what}`, () => {
-    test("is not checked, and is checked at once when it is resumed", async () => {
+    test("is not checked, and is checked immediately after it is resumed", async () => {
       const made = await watch();
       await using shop = await made.site({ interval: 10 });
       await pause(made, shop.id, true);
@@ -50,7 +50,7 @@ for (const [what, pause] of Object.entries(pauses))
       expect(await made.statusOf(shop.id)).toBe("up");
     });
 
-    test("ends the check that is under way, and its result is void", async () => {
+    test("aborts the running check and discards its result", async () => {
       const made = await underWay();
       await using shop = made.shop;
       await pause(made, shop.id, true);
@@ -62,7 +62,7 @@ for (const [what, pause] of Object.entries(pauses))
     });
   });
 
-test("a group that is paused and resumed before the engine hears of it is checked anew", async () => {
+test("a group that is paused and resumed before the engine reads the events is checked again", async () => {
   const made = await watch();
   await using shop = await made.site({ interval: 10 });
   const { id } = await made.group({ monitorIds: [shop.id] });
@@ -76,7 +76,7 @@ test("a group that is paused and resumed before the engine hears of it is checke
   expect(await made.beatsOf(shop.id)).toHaveLength(3);
 });
 
-test("a paused group is not checked nor measured, whatever its monitors are themselves", async () => {
+test("monitors of a paused group are neither checked nor measured, even if they are not paused themselves", async () => {
   const made = await watch();
   await using shop = await made.site({ interval: 10 });
   await made.engine.runOnce();
@@ -94,7 +94,7 @@ test("a paused group is not checked nor measured, whatever its monitors are them
   expect(shop.asked).toHaveLength(2);
 });
 
-test("a pause voids a result that comes before the engine has heard of it", async () => {
+test("a pause discards a result that arrives before the engine reads the event", async () => {
   const made = await underWay();
   await using shop = made.shop;
   await made.changeMonitor(shop.id, { paused: true });
@@ -104,7 +104,7 @@ test("a pause voids a result that comes before the engine has heard of it", asyn
 });
 
 describe("a changed monitor", () => {
-  test("is checked anew at once; what a check of its old url still finds is void", async () => {
+  test("is checked again immediately; the result for its old url is discarded", async () => {
     const { engine, changeMonitor, beatsOf, changes, running, ...made } = await underWay();
     await using shop = made.shop;
     shop.reply(answer(), "/new");
@@ -130,7 +130,7 @@ describe("a changed monitor", () => {
     expect(shop.asked.at(-1)?.path).toBe("/new");
   });
 
-  test("is not checked out of turn when only its name, retries or severity change", async () => {
+  test("gets no extra check after a change of its name, retries or severity", async () => {
     const { pass, engine, changeMonitor, statusOf, changes, site } = await watch();
     await using shop = await site({ interval: 3_600, retries: 5 });
     await engine.runOnce();
@@ -143,7 +143,7 @@ describe("a changed monitor", () => {
     expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up", "monitor.down"]);
   });
 
-  test("moves into a paused group, and is not checked from then on", async () => {
+  test("is not checked after a move into a paused group", async () => {
     const { engine, group, pauseGroup, changeMonitor, pass, site } = await watch();
     await using shop = await site({ interval: 10 });
     await engine.runOnce();
@@ -159,7 +159,7 @@ describe("a changed monitor", () => {
 });
 
 describe("a deleted monitor", () => {
-  test("ends the check that is under way, which leaves nothing", async () => {
+  test("aborts the running check, which stores nothing", async () => {
     const made = await underWay();
     await using shop = made.shop;
     await made.api("DELETE", `/api/v1/monitors/${shop.id}`);
@@ -172,7 +172,7 @@ describe("a deleted monitor", () => {
     expect(shop.asked).toHaveLength(1);
   });
 
-  test("leaves nothing of a result that comes before the engine has heard of its end", async () => {
+  test("discards a result that arrives before the engine reads the event", async () => {
     const made = await underWay();
     await using shop = made.shop;
     await made.api("DELETE", `/api/v1/monitors/${shop.id}`);

@@ -4,11 +4,11 @@ import { readSince } from "../../../src/events/log.ts";
 import { answer, hang, reset, target } from "../../support/target.ts";
 import { type Watch, watch } from "../../support/watch.ts";
 
-/** What the appliance told about itself. */
+/** Events of the appliance about itself. */
 const troubles = async ({ store }: Watch) =>
   (await readSince(store, 0, 10_000)).filter(({ type }) => type === "appliance.troubled");
 
-/** Two monitors that were up, in the middle of their next checks, while the appliance stands still for some seconds. */
+/** Two monitors that were up; the appliance stalls for some seconds during their next checks. */
 async function stoodStill(made: Watch, seconds: number, then = answer(500)) {
   const shop = await made.site({ interval: 10, autoIncidentSeverity: "critical" });
   await made.pass(10);
@@ -23,7 +23,7 @@ async function stoodStill(made: Watch, seconds: number, then = answer(500)) {
   return shop;
 }
 
-test("what fails while the appliance itself stands still is unknown: no change, no incident, no downtime", async () => {
+test("a failure during a stall of the appliance is unknown: no change, no incident, no downtime", async () => {
   for (const failure of [answer(500), reset]) {
     const made = await watch();
     await using shop = await stoodStill(made, 3, failure);
@@ -37,7 +37,7 @@ test("what fails while the appliance itself stands still is unknown: no change, 
   }
 });
 
-test("what can't be judged is not why a monitor is down: it keeps its reason, and the heartbeat has its own", async () => {
+test("an unknown result does not replace the reason of an outage; the heartbeat has its own message", async () => {
   const made = await watch();
   await using shop = await made.site({ interval: 10, successThreshold: 2 });
   const standStill = async () => {
@@ -68,12 +68,12 @@ test("what can't be judged is not why a monitor is down: it keeps its reason, an
   expect(await said()).toEqual(["down", expect.stringContaining("Good result 1 of 2.")]);
   await made.pass(10);
   expect((await said())[0]).toBe("up");
-  // What it was may be so no longer: here nothing is worse than not to know.
+  // For a monitor that is up, the message reports that it can't be judged.
   await standStill();
   expect(await said()).toEqual(["up", "Not judged: this appliance stalled for a moment."]);
 });
 
-test("an answer that was good is believed, however long the appliance stood still", async () => {
+test("a successful result counts despite a stall of any length", async () => {
   const made = await watch();
   await using shop = await stoodStill(made, 3, answer());
   expect(new Set((await made.beatsOf(shop.id)).map(({ status }) => status))).toEqual(
@@ -82,7 +82,7 @@ test("an answer that was good is believed, however long the appliance stood stil
   expect(await troubles(made)).toEqual([]);
 });
 
-test("trouble of the appliance is told once to each organization, and again after five quiet minutes", async () => {
+test("trouble of the appliance is reported once per organization, and again after five quiet minutes", async () => {
   const made = await watch();
   const { engine, time, ours, theirs, pass } = made;
   await using shop = await target();
@@ -115,7 +115,7 @@ test("trouble of the appliance is told once to each organization, and again afte
   expect((await told()).slice(2)).toEqual([ours.id]);
 });
 
-test("a failure while the clock of the machine was set forward or back is unknown", async () => {
+test("a failure during a jump of the clock is unknown", async () => {
   for (const seconds of [5, -3_600]) {
     const made = await watch();
     const engine = new CheckEngine(made.appliance);
@@ -136,7 +136,7 @@ test("a failure while the clock of the machine was set forward or back is unknow
   }
 });
 
-test("a check that throws by itself is unknown, says so in the log, and stops no other", async () => {
+test("a check that throws an error is unknown, is logged and stops no other check", async () => {
   const { engine, database, monitor, changes, beatsOf, site, logged } = await watch();
   const { id } = await monitor({ type: "tcp", name: "Database", host: "127.0.0.1", port: 1 });
   await using shop = await site();
@@ -151,7 +151,7 @@ test("a check that throws by itself is unknown, says so in the log, and stops no
   ]);
 });
 
-test("a monitor whose secrets can't be opened is unknown, and stops no other", async () => {
+test("a monitor whose secrets can't be decrypted is unknown and stops no other check", async () => {
   const { engine, database, statusOf, beatsOf, site } = await watch();
   await using locked = await site({ bearerToken: "CANARY" });
   await using shop = await site();

@@ -12,8 +12,8 @@ const statuses = (beats: readonly Beat[]) => beats.map(({ status }) => status);
 const gaps = (beats: readonly Beat[]) =>
   beats.slice(1).map(({ at }, index) => (Date.parse(at) - Date.parse(beats[index]!.at)) / 1000);
 
-describe("when", () => {
-  test("a new monitor is checked at once, whatever its interval", async () => {
+describe("schedule", () => {
+  test("a new monitor is checked immediately at any interval", async () => {
     const { engine, monitorOf, site, time } = await watch();
     await using shop = await site({ interval: 86_400 });
     await engine.runOnce();
@@ -26,7 +26,7 @@ describe("when", () => {
     expect(shop.asked).toHaveLength(1);
   });
 
-  test("it is checked once an interval from then on, to the second", async () => {
+  test("a monitor is checked once per interval, to the second", async () => {
     const { pass, beatsOf, site } = await watch();
     await using shop = await site({ interval: 20 });
     await pass(100);
@@ -36,7 +36,7 @@ describe("when", () => {
     expect(beats.map(({ period }) => period)).toEqual([1, ...beats.slice(1).map(() => 20)]);
   });
 
-  test("a started appliance checks everybody within one interval, evenly, in no burst", async () => {
+  test("after a start, all monitors are checked within one interval, evenly spread", async () => {
     const { appliance, time, monitor } = await watch();
     await using shop = await target();
     const paths = Array.from({ length: 120 }, (_, index) => `/${index}`);
@@ -55,7 +55,7 @@ describe("when", () => {
     expect(Math.max(...inSecond)).toBeLessThanOrEqual(4);
   });
 
-  test("what was never checked is checked within a minute of a start, however rarely it is checked", async () => {
+  test("an unchecked monitor is checked within a minute after a start at any interval", async () => {
     const { appliance, time, monitor } = await watch();
     await using shop = await target();
     await monitor({ type: "http", name: "Shop", url: shop.at(), interval: 86_400 });
@@ -66,10 +66,10 @@ describe("when", () => {
     expect(shop.asked).toHaveLength(1);
   });
 
-  test("2,000 monitors of one host that are due at once are each checked once, at most 1,000 at a time", async () => {
+  test("2,000 due monitors of one host are checked once each, at most 1,000 concurrently", async () => {
     const { appliance, database, monitor, time } = await watch();
     await using shop = await target(slow(50));
-    // A thousand answers at once take a busy machine a while.
+    // A busy machine needs a while for a thousand concurrent responses.
     const { id } = await monitor({ type: "http", name: "Shop", url: shop.at("/0"), timeout: 60 });
     const settings = `json_set(settings, '$.url', '${shop.at("/")}' || i)`;
     copyMonitor(database, id, 1_999, { settings });
@@ -90,8 +90,8 @@ describe("when", () => {
   });
 });
 
-describe("what it is", () => {
-  test("it takes the failure and its retries, at the retry interval, to be down; one success to be up", async () => {
+describe("state", () => {
+  test("a monitor is down after all retries, at the retry interval, and up after one success", async () => {
     const { pass, statusOf, beatsOf, changes, site } = await watch();
     await using shop = await site({ retries: 2, interval: 60, retryInterval: 10 });
     await pass(60);
@@ -120,7 +120,7 @@ describe("what it is", () => {
     ]);
   });
 
-  test("three good results in a row make up what was down, where that is asked, also after a restart", async () => {
+  test("with a success threshold of three, a monitor is up after three successes, also after a restart", async () => {
     const { pass, statusOf, monitorOf, site, appliance, time } = await watch();
     await using shop = await site({ retries: 0, interval: 60, successThreshold: 3 });
     shop.fails();
@@ -137,7 +137,7 @@ describe("what it is", () => {
     expect(await statusOf(shop.id)).toBe("up");
   });
 
-  test("a success between failures begins the count anew", async () => {
+  test("a success between failures resets the count", async () => {
     const { pass, statusOf, site } = await watch();
     await using shop = await site({ retries: 1, interval: 10, retryInterval: 10 });
     for (const reply of [200, 500, 200, 500, 200, 500]) {
@@ -149,7 +149,7 @@ describe("what it is", () => {
     expect(await statusOf(shop.id)).toBe("down");
   });
 
-  test("a success that took longer than it may is degraded, and counts as up in its uptime", async () => {
+  test("a slow success is degraded and counts as up in its uptime", async () => {
     const { engine, monitorOf, beatsOf, site } = await watch();
     await using shop = await site({ degradedAfterMs: 1 });
     shop.reply(slow(20));
@@ -162,7 +162,7 @@ describe("what it is", () => {
     expect(statuses(await beatsOf(shop.id))).toEqual(["degraded"]);
   });
 
-  test("every change of state appends one event, in the very write that changes it, and nothing else does", async () => {
+  test("every state change appends exactly one event in the same write", async () => {
     const { store, database, pass, changes, job, site, time } = await watch();
     await using shop = await site({ interval: 10, retries: 1, retryInterval: 5 });
     const backup = await job({ degradedAfterMs: 500 });
@@ -199,7 +199,7 @@ describe("what it is", () => {
     });
   });
 
-  test("each organization's monitors are what their own targets make them, told to it alone", async () => {
+  test("the monitors and events of organizations are independent", async () => {
     const { engine, ours, theirs, changes, site } = await watch();
     await using shop = await site();
     const body = { type: "http", name: "Theirs", url: shop.at("/theirs"), retries: 0 };
@@ -217,9 +217,9 @@ describe("what it is", () => {
   });
 });
 
-// The third round may begin after the release on rqlite, and then checks again.
+// On rqlite, the third round can start after the release and then checks again.
 test.skipIf(isOnRqlite)(
-  "a check that hangs holds up nobody, and its monitor is not checked a second time meanwhile",
+  "a hanging check delays no other check, and its monitor is not checked again meanwhile",
   async () => {
     const { engine, statusOf, beatsOf, site, time } = await watch();
     await using silent = await site({ interval: 60, timeout: 60 });

@@ -56,8 +56,7 @@ describe("a JSON path", () => {
     "$.__proto__",
     "$.items.map",
   ])
-    test(`${path} leads nowhere, so to undefined`, () =>
-      expect(valueAt(answer, path)).toBeUndefined());
+    test(`${path} is undefined`, () => expect(valueAt(answer, path)).toBeUndefined());
 
   test("a path that ends with .length() counts elements, characters and members", () => {
     const json = { list: [1, [2], 3], text: "größe", empty: [], object: { a: 1, b: 2 }, no: null };
@@ -75,12 +74,12 @@ describe("a JSON path", () => {
       expect(JsonPath.safeParse(path).success).toBe(false);
   });
 
-  test("takes no part of an object that its JSON did not write", () => {
+  test("does not find inherited properties", () => {
     expect(valueAt(JSON.parse('{"__proto__": {"state": "up"}}'), "$.__proto__.state")).toBe("up");
     expect(valueAt(JSON.parse('{"a": 1}'), "$.__proto__")).toBeUndefined();
   });
 
-  test("into something that is no object or list leads nowhere, and $ to the thing itself", () => {
+  test("into a scalar is undefined, and $ is the value itself", () => {
     for (const json of [null, 1, "text", true]) {
       expect(valueAt(json, "$")).toBe(json);
       expect(valueAt(json, "$.a")).toBeUndefined();
@@ -88,7 +87,7 @@ describe("a JSON path", () => {
     }
   });
 
-  test("leads to every value of any JSON, whatever its names", () => {
+  test("reaches every value of any JSON", () => {
     const name = fc
       .string({ unit: "grapheme", maxLength: 4 })
       .filter((text) => !/['\\\p{Cc}]/u.test(text) && text !== "__proto__");

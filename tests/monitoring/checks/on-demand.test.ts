@@ -9,7 +9,7 @@ const path = "/dashboard/monitors/try";
 
 type Ask = () => Promise<Answer>;
 
-/** People and keys of two organizations who try a monitor at a target that hangs until it is released. */
+/** People and keys of two organizations that test a monitor; its target hangs until it is released. */
 async function snapshot() {
   const made = await watch();
   const shop = await target(hang);
@@ -25,7 +25,7 @@ async function snapshot() {
       const { id } = await person(made, made.theirs.id, "member");
       return asks((await visitor(made, id)).page);
     },
-    /** Starts so many; they are under way when this resolves. */
+    /** Starts `count` checks and resolves when all are running. */
     underWay: async (ask: Ask, count: number) => {
       const before = shop.asked.length;
       const running = Array.from({ length: count }, ask);
@@ -43,8 +43,8 @@ function expectTooMany({ status, json, headers }: Answer) {
   expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
 }
 
-describe("of checks that are asked for, there are at one time", () => {
-  test("four of one person, whom they belong to alone", async () => {
+describe("concurrent checks on demand are limited to", () => {
+  test("four per person, independent of other people", async () => {
     await using made = await snapshot();
     const { shop, someone, underWay } = made;
     const [ann, bob] = [await someone(), await someone()];
@@ -59,7 +59,7 @@ describe("of checks that are asked for, there are at one time", () => {
     expect(statusesOf(await Promise.all(again))).toEqual(Array(4).fill(200));
   });
 
-  test("four of one API key, as checks of monitors count the same", async () => {
+  test("four per API key, including checks of existing monitors", async () => {
     await using made = await snapshot();
     const { shop, monitor, ours } = made;
     const monitors = [];
@@ -73,7 +73,7 @@ describe("of checks that are asked for, there are at one time", () => {
     expect(statusesOf(await Promise.all(four))).toEqual([200, 200, 200, 200]);
   });
 
-  test("sixteen of one organization, whoever asks, and another's go on", async () => {
+  test("sixteen per organization, independent of other organizations", async () => {
     await using made = await snapshot();
     const { shop, someone, stranger, underWay } = made;
     const running = [];
@@ -111,8 +111,8 @@ describe("of checks that are asked for, there are at one time", () => {
   });
 });
 
-describe("of checks that are asked for, there are a minute", () => {
-  test("60 of one person and 240 of one organization, from the first on", async () => {
+describe("checks on demand per minute are limited to", () => {
+  test("60 per person and 240 per organization, counted from the first", async () => {
     await using made = await snapshot();
     const { shop, time, someone, stranger } = made;
     shop.reply(answer());
@@ -131,7 +131,7 @@ describe("of checks that are asked for, there are a minute", () => {
   });
 });
 
-test("monitors that are changed again and again are checked at once 120 times a minute, then within seconds", async () => {
+test("repeatedly changed monitors are checked immediately 120 times a minute, then within seconds", async () => {
   const made = await watch();
   const { engine, site, changeMonitor, theirs, time } = made;
   await using shop = await site({ interval: 3_600 });

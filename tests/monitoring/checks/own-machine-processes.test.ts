@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const script = join(import.meta.dir, "../../support/checks-in-trouble.ts");
 
-/** What each type found, and what the process wrote to stderr. */
+/** The result of each type, and the output of the process on stderr. */
 async function found(...command: string[]): Promise<[Record<string, string>, string]> {
   const child = Bun.spawn(command, { stderr: "pipe" });
   const [text, errors] = await Promise.all([
@@ -15,16 +15,16 @@ async function found(...command: string[]): Promise<[Record<string, string>, str
   return [JSON.parse(text) as Record<string, string>, errors];
 }
 
-/** Whether a process may have a resolv.conf of its own, which is for root alone. */
+/** Whether a process can mount its own resolv.conf, which requires root. */
 const mayMount = Bun.which("unshare") !== null && Bun.spawnSync(["unshare", "-m", "true"]).success;
 
 test.skipIf(!mayMount)(
-  "a dead resolver of this machine takes no monitor down, whichever type asks for a name",
+  "an unreachable resolver of this machine makes monitors of all types unknown, not down",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-resolver-"));
     try {
       const conf = join(folder, "resolv.conf");
-      // Nothing listens on port 53 of this address of the loopback.
+      // Nothing listens on port 53 of this loopback address.
       writeFileSync(conf, "nameserver 127.9.9.9\n");
       const mounted = 'mount --bind "$1" /etc/resolv.conf && exec "$2" "$3" names';
       const [all] = await found(
@@ -51,7 +51,7 @@ test.skipIf(!mayMount)(
 );
 
 test.skipIf(Bun.which("sh") === null)(
-  "a full file table takes no monitor down, whatever the runtime calls its errors, and writes nothing raw",
+  "a full file table makes monitors unknown, not down, and prints no raw errors",
   async () => {
     const limited = 'ulimit -n 256 && exec "$0" "$@"';
     const [all, errors] = await found("sh", "-c", limited, process.execPath, script, "exhausted");

@@ -8,13 +8,13 @@ import { runCheck } from "../../../src/monitoring/checks/engine/run-check.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { newMonitors } from "../../support/samples.ts";
 
-/** Types that need a program of this machine to come as far as a target. */
+/** Types that need a program of this machine to reach a target. */
 const ofPrograms = new Set(["command", "systemd", "browser", "ping"]);
 const types = (Object.keys(checkKinds) as (keyof typeof checkKinds)[]).filter(
   (type) => !ofPrograms.has(type),
 );
 
-/** A machine whose network and file handles a test takes away, on a clock that the test sets. */
+/** A machine on a test clock, whose network and file handles the test can remove. */
 function machineOf() {
   const world = { now: 0, families: new Set(["IPv4", "IPv6"] as const), hasHandles: true };
   const clock = () => world.now;
@@ -32,7 +32,7 @@ function machineOf() {
 
 type Machine = ReturnType<typeof machineOf>;
 
-/** A check of this type that finds no route to its target; `meanwhile` happens during it. */
+/** A check of this type without a route to its target; `meanwhile` runs during it. */
 async function failingCheck(
   type: keyof typeof checkKinds,
   { clock, trouble }: Machine,
@@ -80,7 +80,7 @@ async function failingCheck(
 
 const missing = { status: "unknown", message: "Not judged: this machine had no network." };
 
-describe("a check is not judged whose machine had no network", () => {
+describe("a check on a machine without a network is not judged", () => {
   const times: Record<string, (machine: Machine) => () => void> = {
     "at its start": (machine) => {
       machine.world.families = new Set();
@@ -90,7 +90,7 @@ describe("a check is not judged whose machine had no network", () => {
         machine.pass(3_000);
       };
     },
-    "in its middle": (machine) => () => {
+    "during it": (machine) => () => {
       machine.world.families = new Set();
       machine.pass(400);
       machine.world.families = new Set(["IPv4", "IPv6"]);
@@ -99,7 +99,7 @@ describe("a check is not judged whose machine had no network", () => {
     "at its end": (machine) => () => {
       machine.world.families = new Set();
     },
-    "a moment before it began": (machine) => {
+    "just before its start": (machine) => {
       machine.world.families = new Set();
       machine.pass(1_000);
       machine.world.families = new Set(["IPv4", "IPv6"]);
@@ -116,7 +116,7 @@ describe("a check is not judged whose machine had no network", () => {
       });
 });
 
-describe("a check is not judged while no file handle is left, however its error is called", () => {
+describe("a check without free file handles is not judged, whatever its error", () => {
   for (const type of types)
     test(type, async () => {
       const machine = machineOf();
@@ -128,7 +128,7 @@ describe("a check is not judged while no file handle is left, however its error 
     });
 });
 
-describe("a check that fails on a machine that lacks nothing is down", () => {
+describe("a failing check on a healthy machine is down", () => {
   for (const type of types)
     test(type, async () => {
       expect((await failingCheck(type, machineOf())).status).toBe("down");

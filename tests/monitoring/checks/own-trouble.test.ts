@@ -5,7 +5,7 @@ import { tickMs, TroubleWatch } from "../../../src/monitoring/checks/engine/own-
 const stoodStill = "this appliance stalled for a moment";
 const jumped = "the clock of this machine jumped";
 
-/** A watch over clocks that the test sets: `now` only goes forward, `wall` is what the clock shows. */
+/** A watch over test clocks: `now` is monotonic, `wall` is the wall clock. */
 function watched() {
   const time = { now: 5_000, wall: 1_000_000 };
   const watch = new TroubleWatch(
@@ -20,14 +20,14 @@ function watched() {
     watch,
     time,
     pass,
-    /** Lets time go by as it should: the watch is looked at in time. */
+    /** Advances the clocks normally, with regular ticks of the watch. */
     calmly: (ms: number) => {
       for (let left = ms; left > 0; left -= tickMs) {
         pass(Math.min(left, tickMs));
         watch.tick();
       }
     },
-    /** The process does nothing for so long. */
+    /** Stalls the process for this time. */
     stall: (ms: number) => {
       pass(ms);
       watch.tick();
@@ -35,8 +35,8 @@ function watched() {
   };
 }
 
-describe("an appliance that stood still", () => {
-  test("knows it of the time in which it did, and of no other", () => {
+describe("a stall of the appliance", () => {
+  test("is detected for its time and for no other", () => {
     const { watch, calmly, stall, time } = watched();
     calmly(1_000);
     const from = time.now;
@@ -50,14 +50,14 @@ describe("an appliance that stood still", () => {
     expect(watch.during(to, time.now, 0)).toBeNull();
   });
 
-  test("knows it before the next look at the clock", () => {
+  test("is detected before the next tick", () => {
     const { watch, calmly, pass, time } = watched();
     calmly(1_000);
     pass(2_000);
     expect(watch.during(time.now - 2_000, time.now, 700)).toBe(stoodStill);
   });
 
-  test("knows of all its stalls together", () => {
+  test("is added to other stalls", () => {
     const { watch, calmly, stall, time } = watched();
     const from = time.now;
     for (let times = 0; times < 3; times++) {
@@ -68,7 +68,7 @@ describe("an appliance that stood still", () => {
     expect(watch.during(from, time.now, 1_200)).toBeNull();
   });
 
-  test("forgives what is tolerated, and looks that are a little late", () => {
+  test("is ignored below the tolerance, as are slightly late ticks", () => {
     const { watch, calmly, stall, time } = watched();
     const from = time.now;
     stall(tickMs + 100);
@@ -85,7 +85,7 @@ describe("a clock that jumped", () => {
     ["forward, as after a machine's sleep,", 3_600_000],
     ["back", -10_000],
   ] as const)
-    test(`${direction} is known of the time in which it did, and of no other`, () => {
+    test(`${direction} is detected for its time and for no other`, () => {
       const { watch, calmly, time } = watched();
       calmly(1_000);
       const before = time.now;
@@ -100,7 +100,7 @@ describe("a clock that jumped", () => {
       expect(watch.during(after, time.now, 0)).toBeNull();
     });
 
-  test("is known at once, also to a check that ends right after it", () => {
+  test("is detected at once, also for a check that ends right after it", () => {
     const { watch, calmly, pass, time } = watched();
     calmly(1_000);
     pass(20);
@@ -111,7 +111,7 @@ describe("a clock that jumped", () => {
     expect(watch.during(time.now - 100, time.now, 60_000)).toBe(jumped);
   });
 
-  test("by less than two seconds is none: clocks are corrected all the time", () => {
+  test("by less than two seconds is ignored, because clocks are corrected regularly", () => {
     const { watch, calmly, time } = watched();
     const from = time.now;
     for (let times = 0; times < 10; times++) {
@@ -124,7 +124,7 @@ describe("a clock that jumped", () => {
   });
 });
 
-test("nothing is wrong where nothing was, and old trouble is forgotten before memory grows", () => {
+test("without trouble nothing is reported, and old trouble is removed to limit memory", () => {
   const { watch, calmly, stall, time } = watched();
   const from = time.now;
   calmly(60_000);
@@ -142,7 +142,7 @@ test("loopback needs no network", () => {
     expect([address, watch.lackedFor([address], Date.now())]).toEqual([address, null]);
 });
 
-test("what this machine lacks is known with its beginning, and forgotten when it returns", () => {
+test("a missing resource is reported with its start, and no longer once it is back", () => {
   const world = { now: 0, network: true, handles: true };
   const clock = () => 1_000_000 + world.now;
   const watch = new TroubleWatch(clock, () => world.now, {

@@ -82,7 +82,7 @@ for (const { path, methods, dialect } of pushRoutes)
     };
 
     for (const [name, encode] of Object.entries(encodings))
-      test(`takes a status from ${name}, or rejects it by name`, async () => {
+      test(`accepts a status from ${name}, or rejects it with its name`, async () => {
         const { send, lastBeat, id, statusOf: stateOf } = await waiting();
         const method = name === "a query" ? "GET" : "POST";
         for (const status of statuses) {
@@ -123,7 +123,7 @@ for (const { path, methods, dialect } of pushRoutes)
       });
     });
 
-    test("is down where query and body, or two parameters, contradict each other", async () => {
+    test("is down if query and body, or two parameters, contradict each other", async () => {
       const { send, statusOf: stateOf, id } = await waiting();
       const down: Sent[] = [
         { query: "status=up&status=down" },
@@ -181,7 +181,7 @@ for (const { path, methods, dialect } of pushRoutes)
       ],
       ["a body that is too long", body(`status=down&log=${"x".repeat(70_000)}`, formType), 413],
     ];
-    test("rejects a body that it can't read, unless the query says what to report", async () => {
+    test("rejects an unreadable body, unless the query contains the report", async () => {
       const made = await waiting();
       const { send, statusOf: stateOf, id } = made;
       for (const [name, sent, code] of unreadable) {
@@ -195,7 +195,7 @@ for (const { path, methods, dialect } of pushRoutes)
       }
     });
 
-    test("rejects a body by GET, and every method that does not report", async () => {
+    test("rejects a body with GET, and unsupported methods", async () => {
       const made = await waiting();
       const before = dump(made);
       const announced = { headers: { "Content-Length": "11" } };
@@ -206,7 +206,7 @@ for (const { path, methods, dialect } of pushRoutes)
       expect(dump(made)).toBe(before);
     });
 
-    test("takes an empty body, and one without a status, for a report that the job ran", async () => {
+    test("treats an empty body, or one without a status, as a successful report", async () => {
       const { send, lastBeat } = await waiting();
       const quiet = [
         {},
@@ -230,7 +230,7 @@ for (const { path, methods, dialect } of pushRoutes)
       expect(await lastBeat()).toMatchObject({ status: "down", message: "line1 line2" });
     });
 
-    test("takes a status in JSON that is no text for no status", async () => {
+    test("never treats a JSON status as up if it is not text", async () => {
       const { send, statusOf: stateOf, id } = await waiting();
       await send(path, "GET", { query: "status=up" });
       for (const status of [false, 0, null, 1, ["down"], {}]) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { dump, testAppliance } from "../../support/appliance.ts";
 import { watch } from "../../support/watch.ts";
 
-/** An appliance with one push monitor that it waits for. */
+/** An appliance that waits for one push monitor. */
 async function waiting(fields: object = {}) {
   const made = await watch();
   const job = await made.job(fields);
@@ -12,7 +12,7 @@ async function waiting(fields: object = {}) {
 
 describe("a report", () => {
   for (const method of ["GET", "POST"])
-    test(`by ${method} is stored when it is answered, with what the job had to say`, async () => {
+    test(`by ${method} is stored before the response, with the job's message`, async () => {
       const { report, monitorOf, beatsOf, id, time } = await waiting();
       const { status, json, headers } = await report(
         { status: "up", msg: "All 12 tables copied.", latency_ms: "4200" },
@@ -35,14 +35,14 @@ describe("a report", () => {
       ]);
     });
 
-  test("is not made by HEAD: a link checker must not speak for the job", async () => {
+  test("is not accepted by HEAD, which link checkers use", async () => {
     const { report, beatsOf, id } = await waiting();
     const { status, headers } = await report({}, "HEAD");
     expect([status, headers.get("allow")]).toEqual([405, "GET, OPTIONS, POST"]);
     expect(await beatsOf(id)).toEqual([]);
   });
 
-  test("that says nothing is up; down without a word says that it was reported", async () => {
+  test("without a status is up; a failure without a message gets a default message", async () => {
     const { report, monitorOf, id } = await waiting();
     await report();
     expect(await monitorOf(id)).toMatchObject({
@@ -54,7 +54,7 @@ describe("a report", () => {
     expect(await monitorOf(id)).toMatchObject({ status: "down", lastMessage: "Reported down." });
   });
 
-  test("needs no key, and comes through before the engine knew the monitor", async () => {
+  test("needs no key, and is accepted before the engine knows the monitor", async () => {
     const { job, stranger, statusOf } = await watch();
     const { id, path } = await job();
     const { status, json } = await stranger("POST", path);
@@ -62,7 +62,7 @@ describe("a report", () => {
     expect(await statusOf(id)).toBe("up");
   });
 
-  test("slower than it may be is degraded", async () => {
+  test("above the latency threshold is degraded", async () => {
     const { report, monitorOf, id } = await waiting({ degradedAfterMs: 500 });
     await report({ latency_ms: "500" });
     expect((await monitorOf(id)).status).toBe("up");
@@ -73,7 +73,7 @@ describe("a report", () => {
     });
   });
 
-  test("of failure counts as one failed check: as many more as there are retries make it down", async () => {
+  test("of a failure counts as one failed check, subject to the retries", async () => {
     const { report, statusOf, id } = await waiting({ retries: 2 });
     await report();
     for (const expected of ["up", "up", "down"]) {
@@ -84,7 +84,7 @@ describe("a report", () => {
     expect(await statusOf(id)).toBe("up");
   });
 
-  test("is answered only when it is on the disk: while that fails it is 503, and it is kept", async () => {
+  test("is confirmed only after it is stored; while storage fails, the response is 503 and the report is queued", async () => {
     const { report, database, statusOf, beatsOf, changes, id } = await waiting();
     await report();
     database.run("PRAGMA query_only = ON");
@@ -98,13 +98,13 @@ describe("a report", () => {
     expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up", "monitor.down"]);
   });
 
-  test("is refused as long as the disk is full, also where it takes back the one before", async () => {
+  test("is rejected while the disk is full, even if it reverses the previous one", async () => {
     const { report, database } = await waiting();
     database.run("PRAGMA query_only = ON");
     for (const status of ["up", "down", "up"]) expect((await report({ status })).status).toBe(503);
   });
 
-  test("many in one moment are each stored, and change what they should", async () => {
+  test("in a burst is stored like any other and changes the state", async () => {
     const { report, beatsOf, changes, id } = await waiting();
     const statuses = ["down", "up", "down", "up", "up", "down"];
     const answers = await Promise.all(statuses.map((status) => report({ status })));
@@ -116,7 +116,7 @@ describe("a report", () => {
     expect(after.every((type, index) => type !== after[index - 1])).toBe(true);
   });
 
-  test("while the monitor or its group is paused is taken, says so, and stores nothing", async () => {
+  test("during a pause of the monitor or its group is accepted but not stored, as the response says", async () => {
     const made = await waiting();
     const { report, changeMonitor, group, pauseGroup, engine, id } = made;
     const { id: groupId } = await group({ monitorIds: [id] });
@@ -140,7 +140,7 @@ describe("a report", () => {
 });
 
 describe("silence", () => {
-  test("longer than interval and grace is down at once, whatever the retries, and said once", async () => {
+  test("longer than interval and grace is down immediately, without retries, and reported once", async () => {
     const { report, pass, monitorOf, statusOf, changes, id } = await waiting({
       interval: 60,
       grace: 30,
@@ -163,7 +163,7 @@ describe("silence", () => {
     ]);
   });
 
-  test("is what an inverted monitor wants: it is down when something is reported", async () => {
+  test("keeps an inverted monitor up; a report makes it down", async () => {
     const { report, pass, monitorOf, id } = await waiting({
       interval: 20,
       grace: 0,
@@ -184,7 +184,7 @@ describe("silence", () => {
     expect(await monitorOf(id)).toMatchObject({ status: "up" });
   });
 
-  test("from the beginning is down after interval and grace, too", async () => {
+  test("since creation is down after interval and grace, too", async () => {
     const { pass, statusOf, id } = await waiting({ interval: 20, grace: 0 });
     await pass(19);
     expect(await statusOf(id)).toBe("pending");
@@ -192,7 +192,7 @@ describe("silence", () => {
     expect(await statusOf(id)).toBe("down");
   });
 
-  test("just within the grace is up, report after report", async () => {
+  test("within the grace period is up, report after report", async () => {
     const { report, pass, changes } = await waiting({ interval: 20, grace: 10 });
     for (let time = 0; time < 5; time++) {
       await pass(29);
@@ -201,7 +201,7 @@ describe("silence", () => {
     expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up"]);
   });
 
-  test("while the appliance itself stood still is unknown, and a report read after it is in time", async () => {
+  test("during a stall of the appliance is unknown, and a report after it is in time", async () => {
     const { report, engine, time, beatsOf, statusOf, id } = await waiting({
       interval: 20,
       grace: 0,
@@ -216,7 +216,7 @@ describe("silence", () => {
 });
 
 describe("a wrong token", () => {
-  test("is 404, and 429 with Retry-After beyond 60 a minute, while right ones are taken", async () => {
+  test("returns 404, or 429 with Retry-After above 60 per minute; valid tokens are still accepted", async () => {
     const { stranger, report, time } = await waiting();
     const guess = (index: number) => stranger("GET", `/push/${index}`);
     for (let index = 0; index < 60; index++) expect((await guess(index)).status).toBe(404);
@@ -228,7 +228,7 @@ describe("a wrong token", () => {
     expect((await guess(61)).status).toBe(404);
   });
 
-  test("is limited by the address it comes from, and looks like any unknown path", async () => {
+  test("is limited per client address and gets the response of an unknown path", async () => {
     const addressOf = (request: Request) => request.headers.get("x-from") ?? "";
     const { stranger } = await testAppliance({ addressOf });
     const from = (address: string) =>
@@ -241,7 +241,7 @@ describe("a wrong token", () => {
     expect({ ...json.error, requestId: "" }).toEqual({ ...error, requestId: "" });
   });
 
-  test("of a deleted monitor is as wrong as any other", async () => {
+  test("includes the token of a deleted monitor", async () => {
     const { api, report, id } = await waiting();
     await api("DELETE", `/api/v1/monitors/${id}`);
     expect((await report()).status).toBe(404);

@@ -35,14 +35,14 @@ describe("nginx", () => {
 
   const issues = [
     ["selfSignedPort", "The certificate is self-signed, so it is not trusted."],
-    // Its authority is ours and unknown to the appliance, which comes before dates and names.
+    // The appliance does not trust the test authority, which it reports before dates and names.
     ["expiredPort", /authority|expired/],
     ["wrongNamePort", /authority|another name/],
   ] as const;
   for (const [port, issue] of issues)
     testWith(
       ["nginx", "openssl"],
-      `with ${port.replace("Port", "")} certificate is down, unless nobody asks`,
+      `with ${port.replace("Port", "")} certificate is down, unless verification is off`,
       async () => {
         await using site = await nginx();
         const message = issue instanceof RegExp ? expect.stringMatching(issue) : issue;
@@ -61,7 +61,7 @@ describe("nginx", () => {
       },
     );
 
-  testWith(["nginx", "openssl"], "is told degraded when its certificate ends soon", async () => {
+  testWith(["nginx", "openssl"], "is degraded if its certificate expires soon", async () => {
     await using site = await nginx();
     const url = `https://localhost:${site.goodPort}/`;
     const soon = { url, verifyTls: false, certificateExpiryDays: 60 };
@@ -92,14 +92,14 @@ describe("dnsmasq", () => {
       });
     });
 
-  test("that never answers is down within the time it has", async () => {
+  test("that never responds is down within the timeout", async () => {
     await using server = await silentNameServer();
     const asked = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
     expect(await check("dns", asked, { timeoutMs: 1_000 })).toMatchObject({ status: "down" });
   });
 });
 
-testWith(["redis-server"], "redis answers PING with PONG, and nothing else", async () => {
+testWith(["redis-server"], "redis responds to PING only with PONG", async () => {
   await using server = await redisServer();
   const asked = { host: "127.0.0.1", port: server.port, send: "PING\r\n" };
   expect(await check("tcp", { ...asked, expect: "+PONG" })).toMatchObject({ status: "up" });
@@ -113,7 +113,7 @@ testWith(["redis-server"], "redis answers PING with PONG, and nothing else", asy
 
 testWith(
   ["ping", "network"],
-  "the system's ping tells this machine from an address that nobody has",
+  "the system's ping distinguishes this machine from an unused address",
   async () => {
     expect(await check("ping", { host: "127.0.0.1", packets: 3 })).toMatchObject({ status: "up" });
     expect(await check("ping", { host: "240.0.0.1" }, { timeoutMs: 1_000 })).toMatchObject({

@@ -11,7 +11,7 @@ import { type Watch, watch } from "../../support/watch.ts";
 
 type Status = "up" | "down";
 
-/** A recorder of its own for one push monitor, and results of it in a row, a second apart. */
+/** A separate recorder for one push monitor, with results one second apart. */
 async function recording(fields: object = {}) {
   const made = await watch();
   const { id } = await made.job({ autoIncidentSeverity: "major", ...fields });
@@ -46,7 +46,7 @@ async function recording(fields: object = {}) {
   };
 }
 
-/** Resolves when it is stored. */
+/** Resolves when the result is stored. */
 function added(results: ResultWriter, result: Result) {
   results.add(result);
   return results.stored(result.monitor.key);
@@ -67,7 +67,7 @@ async function timelines({ api }: Pick<Watch, "api">) {
 const began = "Job is not responding. We are investigating.";
 
 describe("one write", () => {
-  test("may hold several changes of one monitor: each opens and resolves what it should", async () => {
+  test("can contain several changes of one monitor, each with its incidents", async () => {
     const made = await recording();
     const { result, results } = made;
     const story: Status[] = ["up", "down", "down", "up", "down", "up", "up", "down"];
@@ -84,7 +84,7 @@ describe("one write", () => {
     expect(await made.monitorOf(made.id)).toMatchObject({ status: "down", uptime24h: 0.5 });
   });
 
-  test("may hold why a monitor went down and a later check that says nothing of it: the reason stays", async () => {
+  test("with an outage and a later unknown result keeps the reason of the outage", async () => {
     const { result, results, monitorOf, id } = await recording();
     results.add(result("down", "The disk is full."));
     const late = result("down", "Not judged: this appliance stalled for a moment.");
@@ -96,13 +96,13 @@ describe("one write", () => {
     expect(await monitorOf(id)).toMatchObject({ lastMessage: "The disk is full." });
   });
 
-  test("comes by itself, soon after a result", async () => {
+  test("starts soon after a result", async () => {
     const { result, results, beatsOf, id } = await recording();
     await added(results, result("up"));
     expect(await beatsOf(id)).toHaveLength(1);
   });
 
-  test("waits for as long as its store gathers, and goes with the first change of a state", async () => {
+  test("waits for the batch interval of the store, or for the first state change", async () => {
     const made = await recording();
     const { result, store } = made;
     const tables: (string | null)[][] = [];
@@ -117,11 +117,11 @@ describe("one write", () => {
     await Promise.all([added(results, result("down")), ...unchanged]);
     expect(await made.beatsOf(made.id)).toHaveLength(4);
     expect(tables).toHaveLength(2);
-    // Answers that are kept until certain tables are written outlive results.
+    // Cache entries that depend on other tables survive writes of results.
     expect(tables.flat()).not.toContain(null);
   });
 
-  test("holds what was gathered and nothing twice, however often it is asked for", async () => {
+  test("contains each result once, even if it is requested repeatedly", async () => {
     const { result, results, beatsOf, id, database } = await recording();
     const stored = [added(results, result("up")), added(results, result("up"))];
     await Promise.all([results.flush(), results.flush(), ...stored, results.stop()]);
@@ -133,11 +133,11 @@ describe("one write", () => {
 });
 
 describe("a database that can't be written", () => {
-  /** As when the disk is full: reads go on, every write fails. */
+  /** Simulates a full disk: reads succeed, every write fails. */
   const full = ({ database }: Watch, on: boolean) =>
     database.run(`PRAGMA query_only = ${on ? "ON" : "OFF"}`);
 
-  test("loses no result: whoever waits is refused, and all are written in order once it can be", async () => {
+  test("loses no result: waiting callers get an error, and all results are written in order later", async () => {
     const made = await recording();
     const { result, results, logged } = made;
     const before = dump(made);
@@ -165,7 +165,7 @@ describe("a database that can't be written", () => {
     expect(await made.monitorOf(made.id)).toMatchObject({ status: "up", uptime24h: 0.5 });
   });
 
-  test("has written all the same, unknown to anybody: it comes again, and nothing follows from it twice", async () => {
+  test("may have stored a write that failed: its retry has no second effect", async () => {
     const made = await recording();
     const { result, store, database } = made;
     const lost = new AppError("UNAVAILABLE", "Nobody knows.");
@@ -191,11 +191,11 @@ describe("a database that can't be written", () => {
     const [sums] = database
       .query("select sum(up_seconds), sum(down_seconds) from uptime_hours")
       .values();
-    // Each was early, and left a second of the one before it.
+    // Each result was early and shortened the previous one to a second.
     expect(sums).toEqual([61, 62]);
   });
 
-  test("is tried again without anybody asking", async () => {
+  test("is retried automatically", async () => {
     const made = await recording();
     const { result, results, store, beatsOf, id } = made;
     full(made, true);
@@ -205,7 +205,7 @@ describe("a database that can't be written", () => {
     expect(await beatsOf(id)).toHaveLength(1);
   });
 
-  test("does not keep the recorder from stopping", async () => {
+  test("does not prevent the recorder from stopping", async () => {
     const made = await recording();
     const { result, results } = made;
     full(made, true);
@@ -216,7 +216,7 @@ describe("a database that can't be written", () => {
 });
 
 describe("a pause", () => {
-  test("voids what was found before it: no state, no event, no incident", async () => {
+  test("discards earlier results: no state, no event, no incident", async () => {
     const made = await recording();
     const { result, results, changeMonitor, monitorOf, id } = made;
     const stored = added(results, result("down"));
@@ -228,7 +228,7 @@ describe("a pause", () => {
     expect(await monitorOf(id)).toMatchObject({ status: "pending", lastCheckedAt: null });
   });
 
-  test("that comes between what the write has read and the write itself voids it, too", async () => {
+  test("between the read and the write of a batch discards it, too", async () => {
     const made = await recording();
     const { result, store, changeMonitor, monitorOf, id } = made;
     let paused: Promise<unknown> | null = null;
@@ -247,7 +247,7 @@ describe("a pause", () => {
   });
 });
 
-test("a deleted monitor's result holds up nobody else's", async () => {
+test("the result of a deleted monitor does not delay other results", async () => {
   const made = await recording();
   const other = await made.job({ name: "Other" });
   const [[, monitor] = []] = await Array.fromAsync(allWatched(made.appliance));

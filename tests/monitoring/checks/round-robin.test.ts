@@ -11,7 +11,7 @@ import { type Beat, watch } from "../../support/watch.ts";
 type Monitor = { organizationId: string; lane: string; interval: number; takes: number };
 type Start = { key: number; at: number; dueAt: number; beyondShare: boolean };
 
-/** Lets these monitors be checked for so long on a clock of its own; a check that hangs takes very long. */
+/** Simulates the checks of these monitors on a test clock; hanging checks take very long. */
 async function simulated(monitors: readonly Monitor[], limits: Limits, until: number) {
   let now = 0;
   const share = (() => {
@@ -62,7 +62,7 @@ async function simulated(monitors: readonly Monitor[], limits: Limits, until: nu
     for (const ended of ends.filter(({ at }) => at <= now)) {
       ends.splice(ends.indexOf(ended), 1);
       ended.end();
-      // What waited for this place is started before the next one is free.
+      // A waiting check starts before the next slot is free.
       for (let turn = 0; turn < 5; turn++) await Promise.resolve();
     }
   }
@@ -82,8 +82,8 @@ const monitor = fc.record({
 });
 const many = fc.array(monitor, { minLength: 1, maxLength: 40 });
 
-describe("whatever the others do,", () => {
-  test("an organization with no more monitors than its share has each checked when it is due", async () => {
+describe("under any load of other organizations,", () => {
+  test("an organization within its share has every check on time", async () => {
     await fc.assert(
       fc.asyncProperty(many, limits, async (monitors, limits) => {
         const { started, overdue, share } = await simulated(monitors, limits, 300);
@@ -98,12 +98,12 @@ describe("whatever the others do,", () => {
     );
   });
 
-  test("who waits for more than its share waits for one turn: each of the others begins one meanwhile", async () => {
+  test("an organization above its share waits at most one check of each other organization", async () => {
     await fc.assert(
       fc.asyncProperty(many, limits, async (monitors, limits) => {
         const { started } = await simulated(monitors, limits, 300);
         const organizationOf = ({ key }: Start) => monitors[key]?.organizationId ?? "";
-        // Who waits at some moment has a check that was due before it and began after it.
+        // An organization waits while its check is due but not started.
         for (const [index, own] of started.entries()) {
           if (own.at === own.dueAt) continue;
           const before = started.slice(0, index);
@@ -119,7 +119,7 @@ describe("whatever the others do,", () => {
     );
   });
 
-  test("no more run at one time than there are places, in all and in each lane of each organization", async () => {
+  test("the limits of concurrent checks hold, in total and per lane of each organization", async () => {
     const narrow = limits.map((each) => ({ ...each, perLane: 2 }));
     await fc.assert(
       fc.asyncProperty(many, narrow, async (monitors, limits) => {
@@ -132,7 +132,7 @@ describe("whatever the others do,", () => {
   });
 });
 
-test("what others leave idle is used: one organization alone has all places but their shares", async () => {
+test("idle capacity is used: a single organization gets all slots except the shares of others", async () => {
   const hanging = { organizationId: "a", lane: "x", interval: 5, takes: 1_000 };
   const idle = { organizationId: "b", lane: "x", interval: 1_000, takes: 0 };
   const monitors = [idle, ...Array.from({ length: 50 }, () => hanging)];
@@ -140,7 +140,7 @@ test("what others leave idle is used: one organization alone has all places but 
   expect(most.lanes.get("a x")).toBe(8 / 2 + 8);
 });
 
-/** An engine with one place for each organization; ours has it taken by a check that hangs. */
+/** An engine with one slot per organization; a hanging check occupies ours. */
 async function fullEngine() {
   const made = await watch();
   const { time, appliance, store, monitor } = made;
@@ -162,15 +162,15 @@ async function fullEngine() {
     ...made,
     shop,
     silent,
-    /** Lets so many seconds go by, a second at a time. */
+    /** Advances the time in steps of a second. */
     roundRobin: async (seconds: number) => {
       for (let second = 0; second < seconds; second++) {
         turn(1);
-        // Whatever is due has its turn while these are answered.
+        // Due checks run while these requests are served.
         for (let request = 0; request < 5; request++) await made.monitorOf(shop.id);
       }
     },
-    /** Resolves once so many results are stored. */
+    /** Resolves when at least `wanted` results are stored. */
     untilBeats: async (read: () => Promise<Beat[]>, wanted: number) => {
       for (;;) {
         const { promise, resolve } = Promise.withResolvers<void>();
@@ -181,7 +181,7 @@ async function fullEngine() {
         if (beats.length >= wanted) return beats;
       }
     },
-    /** The check that hangs is over, and whatever waited for it. */
+    /** Ends the hanging check and all checks behind it. */
     ended: async () => {
       silent.release(answer());
       await Promise.all(running);
@@ -194,7 +194,7 @@ async function fullEngine() {
   };
 }
 
-test("a check whose turn does not come shows as unknown, each time anew, and nothing else is made of it", async () => {
+test("a check that can't start in time is unknown each time, without further effects", async () => {
   await using made = await fullEngine();
   const { shop, roundRobin, untilBeats, ended, beatsOf, monitorOf, changes, store } = made;
   const before = await beatsOf(shop.id);
@@ -233,7 +233,7 @@ test("a check whose turn does not come shows as unknown, each time anew, and not
   ]);
 });
 
-test("the checks of another organization are made when they are due all the while", async () => {
+test("the checks of another organization stay on time", async () => {
   await using made = await fullEngine();
   const { theirs, roundRobin, untilBeats, ended, shop } = made;
   const body = { type: "http", name: "Theirs", url: shop.at("/theirs"), interval: 5, timeout: 5 };

@@ -5,7 +5,7 @@ import { type Watch, watch } from "../../support/watch.ts";
 
 const checkOf = (id: string) => `/api/v1/monitors/${id}/check`;
 
-/** An appliance, a monitor in the middle of a check, and another check of it that was asked for. */
+/** A monitor during a check, and a second requested check of it. */
 async function asked(fields: object = {}) {
   const made = await watch();
   const shop = await made.site(fields);
@@ -15,12 +15,12 @@ async function asked(fields: object = {}) {
   return { ...made, shop, running, checked: made.api("POST", checkOf(shop.id)) };
 }
 
-/** Lets everything else have its turn, often enough for a request to reach its use case. */
+/** Yields to the event loop until a request has reached its use case. */
 async function inTurn({ monitorOf }: Watch, id: string) {
   for (let turn = 0; turn < 5; turn++) await monitorOf(id);
 }
 
-test("a check that is asked for answers its heartbeat, which stands for the time to the next in turn", async () => {
+test("a requested check returns its heartbeat, which covers the time to the next scheduled check", async () => {
   const { api, beatsOf, monitorOf, site, time } = await watch();
   await using shop = await site({ interval: 3_600 });
   const at = new Date(time.now).toISOString();
@@ -47,7 +47,7 @@ test("a check that is asked for answers its heartbeat, which stands for the time
   expect(await beatsOf(shop.id)).toEqual([json.data, failed.json.data]);
 });
 
-test("it counts like any other: it makes a monitor down, and the next regular check keeps its time", async () => {
+test("a requested check can make a monitor down and does not move the next scheduled check", async () => {
   const { api, pass, statusOf, beatsOf, changes, site } = await watch();
   await using shop = await site({ retries: 1, interval: 20, retryInterval: 20 });
   await pass(20);
@@ -63,7 +63,7 @@ test("it counts like any other: it makes a monitor down, and the next regular ch
   expect((await changes()).map(({ type }) => type)).toEqual(["monitor.up", "monitor.down"]);
 });
 
-test("a check that is under way is not made twice: who asks is told what it finds", async () => {
+test("a request during a check waits for its result instead of starting another", async () => {
   const made = await asked();
   await using shop = made.shop;
   const also = made.api("POST", checkOf(shop.id));
@@ -77,7 +77,7 @@ test("a check that is under way is not made twice: who asks is told what it find
   expect(shop.asked).toHaveLength(1);
 });
 
-test("who asks after a change is told about the monitor as it is now", async () => {
+test("a request after a change returns a result of the changed monitor", async () => {
   const made = await asked();
   await using shop = made.shop;
   await inTurn(made, shop.id);
@@ -93,7 +93,7 @@ test("who asks after a change is told about the monitor as it is now", async () 
   );
 });
 
-test("who waits for a check whose monitor is changed meanwhile is told about it as it is then", async () => {
+test("a request that waits while the monitor is changed returns a result of the changed monitor", async () => {
   const made = await asked();
   await using shop = made.shop;
   await inTurn(made, shop.id);
@@ -104,7 +104,7 @@ test("who waits for a check whose monitor is changed meanwhile is told about it 
   expect([status, json.data?.status]).toEqual([200, "up"]);
 });
 
-test("who waits for a check whose monitor is paused or deleted meanwhile is told so", async () => {
+test("a request that waits while the monitor is paused or deleted gets an error", async () => {
   const paused = await asked();
   await using one = paused.shop;
   await inTurn(paused, one.id);
@@ -119,7 +119,7 @@ test("who waits for a check whose monitor is paused or deleted meanwhile is told
   expect((await deleted.checked).status).toBe(404);
 });
 
-test("a paused monitor, one in a paused group and a push monitor are not checked: 409, and nothing is written", async () => {
+test("a paused monitor, a monitor in a paused group and a push monitor return 409 without a check or a write", async () => {
   const made = await watch();
   const { api, group, changeMonitor, pauseGroup, job, site } = made;
   await using paused = await site({ paused: true });
@@ -144,7 +144,7 @@ test("a paused monitor, one in a paused group and a push monitor are not checked
   expect([...paused.asked, ...grouped.asked]).toEqual([]);
 });
 
-test("an unknown, a malformed and another organization's id is 404, a read key 403, no key 401", async () => {
+test("an unknown, malformed or foreign id returns 404, a read key 403, no key 401", async () => {
   const { api, theirs, ours, stranger, site } = await watch();
   await using shop = await site();
   for (const id of [unknownId, "1"])
@@ -156,7 +156,7 @@ test("an unknown, a malformed and another organization's id is 404, a read key 4
   expect(shop.asked).toEqual([]);
 });
 
-test("a result that can't be stored is 503", async () => {
+test("a result that can't be stored returns 503", async () => {
   const { api, database, site } = await watch();
   await using shop = await site();
   database.run("PRAGMA query_only = ON");

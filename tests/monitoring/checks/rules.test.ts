@@ -10,7 +10,7 @@ import {
   stateAfter,
 } from "../../../src/monitoring/checks/rules.ts";
 
-/** One check: what it found, whether under maintenance. */
+/** One check: its result, and whether it ran during maintenance. */
 type Step = { found: Found; inMaintenance: boolean };
 
 const atOf = (index: number) => new Date(Date.UTC(2026, 10, 20, 10, index)).toISOString();
@@ -18,7 +18,7 @@ const beginning: MonitorState = { status: "pending", since: atOf(0), failures: 0
 
 type Patience = { retries: number; successThreshold: number };
 
-/** The states after each of these checks. */
+/** The state after each check. */
 function statesOf(steps: readonly Step[], patience: Patience): MonitorState[] {
   const states: MonitorState[] = [];
   for (const [index, { found, inMaintenance }] of steps.entries()) {
@@ -28,7 +28,7 @@ function statesOf(steps: readonly Step[], patience: Patience): MonitorState[] {
   return states;
 }
 
-/** The failures, or else the successes, at the end of a history; unknown results are as if they had not been. */
+/** Number of failures, or else successes, at the end of a history; unknown results are ignored. */
 function runOf(history: readonly Step[], failures: boolean): number {
   const judged = history.filter(({ found }) => found.status !== "unknown");
   const others = ({ found }: Step) => (found.status === "down") !== failures;
@@ -36,7 +36,7 @@ function runOf(history: readonly Step[], failures: boolean): number {
 }
 const failuresOf = (history: readonly Step[]) => runOf(history, true);
 
-/** The specification, told by the whole history instead of by the state before. */
+/** Reference model: derives the status from the whole history instead of the previous state. */
 function statusOf(history: readonly Step[], patience: Patience): MonitorState["status"] {
   const last = history.at(-1);
   if (last === undefined) return "pending";
@@ -63,8 +63,8 @@ const patience = fc.record({
   successThreshold: fc.integer({ min: 1, max: 4 }),
 });
 
-describe("what a monitor is after its checks", () => {
-  test("is what the specification says, whatever they found", () => {
+describe("the state of a monitor after its checks", () => {
+  test("matches the specification for any results", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), patience, (steps, patience) => {
         const states = statesOf(steps, patience);
@@ -77,7 +77,7 @@ describe("what a monitor is after its checks", () => {
     );
   });
 
-  test("is so since the check at which it changed", () => {
+  test("has the time of the check that changed it", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), patience, (steps, patience) => {
         const states = [beginning, ...statesOf(steps, patience)];
@@ -104,7 +104,7 @@ describe("what a monitor is after its checks", () => {
       { retries, successThreshold },
     ).map(({ status }) => status);
 
-  test("three missed checks in a row make a monitor with two retries down, one good one brings it up", () => {
+  test("with two retries, three failures make a monitor down and one success brings it up", () => {
     expect(seen([up, down, down, down, down, up], 2)).toEqual([
       "up",
       "up",
@@ -117,7 +117,7 @@ describe("what a monitor is after its checks", () => {
     expect(seen([down], 0)).toEqual(["down"]);
   });
 
-  test("trouble of our own neither makes it down nor forgives a failure", () => {
+  test("an unknown result neither counts as a failure nor resets the count", () => {
     expect(seen([up, unknown, unknown, unknown], 0)).toEqual(["up", "up", "up", "up"]);
     expect(seen([unknown, down, unknown, down], 1)).toEqual([
       "pending",
@@ -132,7 +132,7 @@ describe("what a monitor is after its checks", () => {
     expect(seen([up, { status: "down", final: true }], 10)).toEqual(["up", "down"]);
   });
 
-  test("what was down is up after three good results in a row, where that is asked", () => {
+  test("with a success threshold of three, a monitor is up after three successes", () => {
     const degraded = { status: "degraded" } as const;
     const results = [up, down, up, up, down, up, degraded, unknown, up, up];
     const [first, ...others] = seen(results, 0, [], 3);
@@ -141,7 +141,7 @@ describe("what a monitor is after its checks", () => {
     expect(seen([down, up, up, up], 2, [], 3)).toEqual(["pending", "up", "up", "up"]);
   });
 
-  test("an outage under maintenance counts from the first check after it", () => {
+  test("an outage during maintenance counts from the first check afterwards", () => {
     expect(seen([up, down, down, down], 1, [1, 2])).toEqual([
       "up",
       "maintenance",
@@ -157,7 +157,7 @@ describe("seconds to the next check", () => {
   const next = (status: MonitorState["status"], found: Found, by = pace) =>
     secondsToNext({ ...beginning, status }, found, by);
 
-  test("are the retry interval while it is not sure what is so, else the interval", () => {
+  test("are the retry interval while a failure is unconfirmed, else the interval", () => {
     expect(next("up", { status: "down" })).toBe(20);
     expect(next("pending", { status: "down" })).toBe(20);
     expect(next("down", { status: "unknown" })).toBe(20);
@@ -166,13 +166,13 @@ describe("seconds to the next check", () => {
     expect(next("degraded", { status: "degraded" })).toBe(60);
   });
 
-  test("are never more than the interval", () => {
+  test("never exceed the interval", () => {
     const slower = { intervalSeconds: 20, retryIntervalSeconds: 60 };
     expect(next("up", { status: "down" }, slower)).toBe(20);
   });
 });
 
-test("a report stands for the time since the last one, at least a second and no more than is in time", () => {
+test("a report covers the time since the last one, between a second and the allowed time", () => {
   const reported = (passedMs: number) => secondsSince(1_000_000, 1_000_000 + passedMs, 90);
   expect([0, 1, 400, 1_500, 59_499, 59_500, 90_000, 86_400_000].map(reported)).toEqual([
     1, 1, 1, 2, 59, 60, 90, 90,
@@ -185,7 +185,7 @@ describe("due times", () => {
   const key = fc.integer({ min: 1, max: 10_000_000 });
   const intervalMs = fc.integer({ min: 5, max: 86_400 }).map((seconds) => seconds * 1000);
 
-  test("a monitor's place is within its interval", () => {
+  test("a monitor's offset is within its interval", () => {
     fc.assert(
       fc.property(key, intervalMs, (key, interval) => {
         const phase = phaseOf(key, interval);
@@ -195,7 +195,7 @@ describe("due times", () => {
     );
   });
 
-  test("a thousand neighbouring monitors are spread evenly: no tenth of the interval has half more than its share", () => {
+  test("a thousand monitors are spread evenly: no tenth of the interval exceeds its share by half", () => {
     fc.assert(
       fc.property(key, intervalMs, (first, interval) => {
         const tenths = Array.from({ length: 10 }, () => 0);
@@ -209,7 +209,7 @@ describe("due times", () => {
     );
   });
 
-  test("the next one is later than now, no more than an interval away, and the same place in every interval", () => {
+  test("the next one is in the future, at most an interval away, at a constant offset", () => {
     const after = fc.integer({ min: 0, max: 2 ** 45 });
     fc.assert(
       fc.property(key, intervalMs, after, (key, interval, after) => {

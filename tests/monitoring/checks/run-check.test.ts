@@ -4,7 +4,7 @@ import { check, loggedCheck, timedOut } from "../../support/checking.ts";
 import { answer, hang, target } from "../../support/target.ts";
 
 describe("a check", () => {
-  test("is over when its time is, and says what it was doing", async () => {
+  test("ends at its timeout and reports its last step", async () => {
     await using shop = await target(hang);
     const message = "Timed out while waiting for the answer.";
     expect(
@@ -17,7 +17,7 @@ describe("a check", () => {
     });
   });
 
-  test("that is stopped is unknown, whatever it would have found", async () => {
+  test("that is aborted is unknown", async () => {
     await using shop = await target(hang);
     const ending = new AbortController();
     const found = check("http", { url: shop.at() }, { cancelled: ending.signal });
@@ -26,13 +26,13 @@ describe("a check", () => {
     expect(await found).toMatchObject({ status: "unknown" });
   });
 
-  test("that fails by a fault of its own is unknown and logged, and nobody is down for it", async () => {
+  test("with an internal error is unknown and logged, not down", async () => {
     const { outcome, logged } = await loggedCheck("http", { url: "not a url" });
     expect(outcome.status).toBe("unknown");
     expect(logged[0]).toStartWith("a check failed unexpectedly");
   });
 
-  test("of a name that leads to a blocked address is down at once", async () => {
+  test("of a name with a blocked address is down immediately", async () => {
     const listeners = [{ host: "127.0.0.1", port: 3210 }];
     expect(await check("tcp", { host: "localhost", port: 3210 }, { listeners })).toEqual({
       status: "down",
@@ -42,7 +42,7 @@ describe("a check", () => {
     });
   });
 
-  test("whose long search never gets its turn is unknown when its time is up: others have the processor", async () => {
+  test("whose long search stays in the queue is unknown at its timeout", async () => {
     const digits = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("hex");
     await using shop = await target(answer(200, digits));
     const assertions = [{ source: "body", op: "matches", value: "\\w*a\\w{30}z" }];
@@ -58,7 +58,7 @@ describe("a check", () => {
   describe("of an inverted monitor", () => {
     const inverted = true;
 
-    test("is up when it fails, and down when it succeeds, also when that is slow", async () => {
+    test("is up after a failure, and down after a success, even a slow one", async () => {
       await using shop = await target(answer(503));
       const url = shop.at();
       expect(await check("http", { url, inverted })).toEqual({
@@ -80,7 +80,7 @@ describe("a check", () => {
       });
     });
 
-    test("says what was received", async () => {
+    test("reports the received value", async () => {
       await using shop = await target(answer(200, "fine"));
       const assertions = [{ source: "body", op: "equals", value: "x" }];
       expect(await check("http", { url: shop.at(), inverted, assertions })).toMatchObject({
@@ -89,7 +89,7 @@ describe("a check", () => {
       });
     });
 
-    test("that is blocked, or by our own fault, is no success", async () => {
+    test("does not succeed if the target is blocked or after an internal error", async () => {
       const blocked = { host: "169.254.169.254", port: 80, inverted };
       expect(await check("tcp", blocked)).toMatchObject({ status: "down", final: true });
       const { outcome } = await loggedCheck("tcp", { inverted });
@@ -102,7 +102,7 @@ describe("a check", () => {
     expect(found).toMatchObject({ status: "down", message: "The name does not exist." });
   });
 
-  test("that took longer than it may is degraded", async () => {
+  test("above the latency threshold is degraded", async () => {
     await using shop = await target();
     const found = await check("http", { url: shop.at() }, { degradedAfterMs: -1 });
     expect(found.status).toBe("degraded");

@@ -4,7 +4,7 @@ import { Scheduler } from "../../../src/monitoring/checks/engine/scheduler.ts";
 
 const terms = (lane: string | null) => ({ organizationId: "ours", lane, patienceMs: 5_000 });
 
-/** A scheduler whose clock stands still and whose runs end when the test says so; of one organization. */
+/** A scheduler of one organization, with a test clock and runs that the test ends. */
 function workshop({ total = 1_000, perLane = 1_000 } = {}) {
   const time = { now: 1_000 };
   const started: number[] = [];
@@ -29,21 +29,21 @@ function workshop({ total = 1_000, perLane = 1_000 } = {}) {
   return {
     jobs,
     time,
-    /** What was started, in order. */
+    /** Started jobs, in order. */
     started,
-    /** When each of them was due. */
+    /** Their due times. */
     dueAts,
-    /** What was said to be overdue, in order. */
+    /** Jobs reported as overdue, in order. */
     overdue,
     running: () => [...endings.keys()],
-    /** Ends a run; whatever has waited for its place is started then. */
+    /** Ends a run; a waiting job then gets its slot. */
     end: async (key: number) => {
       const ended = jobs.runNow(key, terms("any"));
       endings.get(key)?.();
       endings.delete(key);
       await ended;
     },
-    /** Due at once, all in one lane. */
+    /** Schedules jobs for now, all in one lane. */
     due: (...keys: number[]) => {
       for (const key of keys) jobs.schedule(key, time.now, terms("one host"));
       jobs.startDue();
@@ -52,7 +52,7 @@ function workshop({ total = 1_000, perLane = 1_000 } = {}) {
 }
 
 describe("a job", () => {
-  test("starts when it is due, not before, and learns when it was due", () => {
+  test("starts when it is due, not before, and receives its due time", () => {
     const { jobs, time, started, dueAts } = workshop();
     jobs.schedule(1, 1_500, terms("a"));
     expect(jobs.nextDueAt()).toBe(1_500);
@@ -65,7 +65,7 @@ describe("a job", () => {
     expect([started, dueAts, jobs.nextDueAt()]).toEqual([[1], [1_500], null]);
   });
 
-  test("never runs twice at one time: what is due meanwhile waits for its end", async () => {
+  test("never runs twice concurrently: a job that is due again waits for the end of its run", async () => {
     const { due, end, started } = workshop();
     due(1);
     due(1);
@@ -77,7 +77,7 @@ describe("a job", () => {
     expect(started).toEqual([1, 1]);
   });
 
-  test("that is scheduled anew runs at the new time alone, be it sooner or later", () => {
+  test("that is rescheduled runs only at the new time, earlier or later", () => {
     const { jobs, time, started } = workshop();
     jobs.schedule(1, 2_000, terms("a"));
     jobs.schedule(1, 5_000, terms("a"));
@@ -92,7 +92,7 @@ describe("a job", () => {
     expect(started).toEqual([2, 1]);
   });
 
-  test("that is scheduled anew while it waits gives up its turn", async () => {
+  test("that is rescheduled while it waits leaves the queue", async () => {
     const { jobs, due, end, started, time } = workshop({ total: 1, perLane: 1 });
     due(1, 2, 3);
     jobs.schedule(2, 9_000, terms("one host"));
@@ -104,7 +104,7 @@ describe("a job", () => {
     expect(started).toEqual([1, 3, 2]);
   });
 
-  test("that is removed does not start, neither at its time nor when it was waiting", async () => {
+  test("that is removed does not start, even if it was waiting", async () => {
     const { jobs, due, end, started, time } = workshop({
       total: 1,
       perLane: 1,
@@ -121,7 +121,7 @@ describe("a job", () => {
     expect(started).toEqual([1]);
   });
 
-  test("that is removed while it runs may come back, after its end", async () => {
+  test("that is removed while it runs can be added again and runs after the end", async () => {
     const { jobs, due, end, started } = workshop();
     due(1);
     jobs.remove(1);
@@ -133,7 +133,7 @@ describe("a job", () => {
 });
 
 describe("the limits", () => {
-  test("hold in all; who waits is started in the order of due times", async () => {
+  test("apply in total; waiting jobs start in the order of due times", async () => {
     const { jobs, time, started, end } = workshop({ total: 2, perLane: 2 });
     for (const key of [5, 3, 1, 4, 2]) jobs.schedule(key, 1_000 + key, terms(`host ${key}`));
     time.now = 2_000;
@@ -147,7 +147,7 @@ describe("the limits", () => {
     expect(started).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("hold for each lane, and a full lane holds up no other", async () => {
+  test("apply per lane, and a full lane does not delay others", async () => {
     const { jobs, started, end } = workshop({ total: 10, perLane: 2 });
     for (const key of [1, 2, 3, 4]) jobs.schedule(key, 100 + key, terms("hanging host"));
     for (const key of [11, 12]) jobs.schedule(key, 200 + key, terms("other host"));
@@ -159,7 +159,7 @@ describe("the limits", () => {
     expect(started).toEqual([1, 2, 11, 12, 3]);
   });
 
-  test("are kept whatever comes: none is exceeded, none runs twice, and all have their turn", async () => {
+  test("are never exceeded, no job runs twice, and every job runs", async () => {
     const limit = fc.integer({ min: 1, max: 4 });
     const lanes = fc.array(fc.constantFrom("a", "b", "c"), { minLength: 1, maxLength: 15 });
     const choices = fc.infiniteStream(fc.nat());
@@ -186,7 +186,7 @@ describe("the limits", () => {
 });
 
 describe("a job that waits", () => {
-  test("is overdue when its patience has ended, and again each time as long, until it starts", async () => {
+  test("is overdue after its patience, and again after each such period, until it starts", async () => {
     const { jobs, due, end, time, overdue, started } = workshop({ total: 1, perLane: 1 });
     due(1, 2);
     const at = async (now: number) => {
@@ -204,7 +204,7 @@ describe("a job that waits", () => {
     expect(await at(99_000)).toEqual([]);
   });
 
-  test("is not, where it is put off or removed before", () => {
+  test("is not overdue if it is rescheduled or removed before", () => {
     const { jobs, due, time, overdue } = workshop({ total: 1, perLane: 1 });
     due(1, 2, 3);
     jobs.remove(2);
@@ -214,7 +214,7 @@ describe("a job that waits", () => {
     expect([overdue, jobs.nextDueAt()]).toEqual([[], 50_000]);
   });
 
-  test("for its own end is not overdue: it is being done", () => {
+  test("for its own run is not overdue", () => {
     const { due, jobs, time, overdue } = workshop();
     due(1);
     due(1);
@@ -224,7 +224,7 @@ describe("a job that waits", () => {
   });
 });
 
-test("what takes no time waits for nobody", () => {
+test("a job that takes no time never waits", () => {
   const { jobs, due, started } = workshop({ total: 1, perLane: 1 });
   due(1, 2);
   jobs.schedule(3, 1_000, terms(null));
@@ -232,8 +232,8 @@ test("what takes no time waits for nobody", () => {
   expect(started).toEqual([1, 3]);
 });
 
-describe("running now", () => {
-  test("starts at once whatever the limits, in place of the next regular run", async () => {
+describe("runNow", () => {
+  test("starts immediately despite the limits, and replaces the next regular run", async () => {
     const { jobs, due, started, dueAts, end, time } = workshop({
       total: 1,
       perLane: 1,
@@ -253,7 +253,7 @@ describe("running now", () => {
     expect(started).toEqual([1, 2]);
   });
 
-  test("joins the run that is under way", async () => {
+  test("joins a running job", async () => {
     const { jobs, due, started, end } = workshop();
     due(1);
     const ended: string[] = [];
@@ -276,7 +276,7 @@ describe("running now", () => {
   });
 });
 
-test("settled waits for what runs", async () => {
+test("settled waits for running jobs", async () => {
   const { jobs, due, end } = workshop();
   due(1, 2);
   let isSettled = false;
@@ -287,7 +287,7 @@ test("settled waits for what runs", async () => {
   await all;
 });
 
-test("jobs start in the order of their due times, whatever was scheduled, changed and removed before", async () => {
+test("jobs start in the order of due times after any scheduling, changes and removals", async () => {
   const key = fc.integer({ min: 0, max: 30 });
   const action = fc.oneof(
     { weight: 5, arbitrary: fc.record({ key, in: fc.nat({ max: 500 }) }) },

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 type Made = Awaited<ReturnType<typeof watched>>;
 
-/** A browser monitor whose page fails from now on. */
+/** A browser monitor whose page fails. */
 async function watched(fields: object = {}) {
   const made = await watch({ browser: program });
   site.reply(answer(500), "/page");
@@ -43,7 +43,7 @@ const newest = async ({ beatsOf, id }: Made) => (await beatsOf(id)).at(-1);
 const rows = ({ database }: Pick<TestAppliance, "database">) =>
   database.query<{ at: number }, []>("SELECT at FROM screenshots").all();
 
-test("the last failure of a page is kept as a picture, with the time of its heartbeat, until the monitor goes", async () => {
+test("the screenshot of the last failure is stored with the time of its heartbeat until the monitor is deleted", async () => {
   const made = await watched();
   const { pass, path, api, ours, theirs, stranger, monitorOf, id, screenshot } = made;
   expect((await monitorOf(id)).screenshotAt).toBeNull();
@@ -84,7 +84,7 @@ test("the last failure of a page is kept as a picture, with the time of its hear
   expect((await screenshot()).status).toBe(404);
 });
 
-test("whatever becomes of a screenshot, the check says what it had found before", async () => {
+test("a failed screenshot does not change the result of the check", async () => {
   const sizes: Record<string, number | undefined> = {
     "at-once": 1_000,
     large: 1_000,
@@ -110,14 +110,14 @@ test("whatever becomes of a screenshot, the check says what it had found before"
   );
 });
 
-test("only what is down has a screenshot: not a failure that is wanted, nor one that was not judged", async () => {
+test("only a down result has a screenshot, not an inverted failure or an unknown result", async () => {
   const made = await watched({ inverted: true });
   await made.pass(1);
   expect((await newest(made))?.status).toBe("up");
   expect(rows(made)).toEqual([]);
 });
 
-test("a failure that another machine does not see has none", async () => {
+test("a failure that another node does not confirm has no screenshot", async () => {
   const made = await sharing({ allowTarget: ["127.0.0.1/32"], browser: program });
   const { both, pass, ours } = made;
   const replies = [answer(), answer(500), answer()];
@@ -139,7 +139,7 @@ test("a failure that another machine does not see has none", async () => {
   const [, other] = both.toSorted(
     (x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null),
   );
-  /** The other node does what it is asked, while the checks of the owner go on. */
+  /** Runs the other node while the checks of the owner continue. */
   async function until(reached: (monitor: Record<string, string | null>) => boolean) {
     for (;;) {
       const monitor = await look();
@@ -160,7 +160,7 @@ test("a failure that another machine does not see has none", async () => {
   expect(down["screenshotAt"]).toBe(down["lastCheckedAt"]!);
 });
 
-describe("a screenshot that waits to be written", () => {
+describe("a queued screenshot", () => {
   async function recording() {
     const made = await watched();
     const [[monitor] = []] = await Array.fromAsync(allWatched(made.appliance));
@@ -188,14 +188,14 @@ describe("a screenshot that waits to be written", () => {
     return { ...made, monitor, resultAt };
   }
 
-  test("is void once its monitor was paused", async () => {
+  test("is discarded after its monitor was paused", async () => {
     const { store, monitor, changeMonitor, id, database } = await recording();
     await changeMonitor(id, { paused: true });
     await store.atomic([putScreenshot(monitor, 1, new Uint8Array(10))]);
     expect(rows({ database })).toEqual([]);
   });
 
-  test("is dropped before too many do, its result is not", async () => {
+  test("is dropped if too many are queued, but its result is stored", async () => {
     const { appliance, time, resultAt, beatsOf, id } = await recording();
     const results = new ResultWriter(appliance);
     const all = Array.from({ length: 40 }, (_, index) => resultAt(time.now + index));
@@ -206,7 +206,7 @@ describe("a screenshot that waits to be written", () => {
   });
 });
 
-test("“Test now” keeps none", async () => {
+test("“Test now” stores no screenshot", async () => {
   const made = await watched({ paused: true });
   const before = dump(made);
   const { status, screenshot } = await made.engine.tryCheck(
@@ -223,7 +223,7 @@ test("“Test now” keeps none", async () => {
   expect(dump(made)).toBe(before);
 });
 
-test("an appliance that stops in the middle of checks has left nothing of their browsers", async () => {
+test("an appliance that stops during checks leaves no browser processes or files", async () => {
   const made = await watched();
   site.reply(hang, "/page");
   const asked = site.asked.length;

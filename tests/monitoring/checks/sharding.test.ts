@@ -40,7 +40,7 @@ describe("two nodes that share the checks", () => {
       [],
     );
 
-  /** In which slots of its interval a monitor has results. */
+  /** Slots of its interval in which a monitor has results. */
   const slotsOf = (rows: readonly Row[]) =>
     [...Map.groupBy(rows, ({ id }) => id).values()].map((its) =>
       its.map(({ key, at }) =>
@@ -48,7 +48,7 @@ describe("two nodes that share the checks", () => {
       ),
     );
 
-  test("every slot is recorded once, by the one or the other, also when one dies and comes back", async () => {
+  test("every slot is recorded once by one of the nodes, even if one dies and returns", async () => {
     const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
     const { both, pass, time } = made;
     const [a, b] = both;
@@ -80,10 +80,10 @@ describe("two nodes that share the checks", () => {
     expect((await readSince(made.store, 0, 1_000)).filter(isStateChange)).toHaveLength(ids.length);
   });
 
-  test("a result of a node that has not noticed its end is void, and whoever waits for it hears of that", async () => {
+  test("the result of a node that lost its lease unnoticed is discarded, and waiting requests get an error", async () => {
     const made = await sharing();
     const { start, both, pass, time, store } = made;
-    // Its clock stands still while the others go on: a process that was stopped, and woke.
+    // Its clock stops while the others advance, like a suspended process.
     const asleep = { now: time.now };
     const c = start("c", asleep);
     for (let i = 0; i < 6; i++) {
@@ -92,7 +92,7 @@ describe("two nodes that share the checks", () => {
       await c.node.runOnce();
       await c.engine.runOnce();
     }
-    // Ids are random, and so is which of the three a monitor belongs to.
+    // Ids are random, so the owner of each monitor is random.
     const its = [];
     while (its.length < 3) {
       const job = await make(made, { type: "push" });
@@ -117,7 +117,7 @@ describe("two nodes that share the checks", () => {
     { inverted: false, good: answer(), bad: answer(500), seen: "HTTP 500" },
     { inverted: true, good: answer(500), bad: answer(), seen: "Expected to fail, but did not" },
   ])(
-    "with confirmations a monitor is down only when another node sees it fail, too: inverted is $inverted",
+    "with confirmations a monitor is down only if another node confirms the failure: inverted is $inverted",
     async ({ inverted, good, bad, seen }) => {
       const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
       const { both, pass, ours } = made;
@@ -130,7 +130,7 @@ describe("two nodes that share the checks", () => {
       const [owner, other] = both.toSorted(
         (x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null),
       );
-      /** The other node does what it is asked, while the checks of the owner go on. */
+      /** Runs the other node while the checks of the owner continue. */
       const passes = async (seconds: number) => {
         let isOver = false;
         const passing = pass(seconds, both).finally(() => (isOver = true));
@@ -142,7 +142,7 @@ describe("two nodes that share the checks", () => {
       };
       await pass(1, both);
       expect((await look()).status).toBe("up");
-      // Fails here, but not there.
+      // Fails on the owner, but not on the other node.
       reached.push(bad, good);
       const contradicted = `${other!.id}.lan:3210 sees it up, while here: ${seen}`;
       while (!(await look()).lastMessage?.includes(contradicted)) await passes(1);
@@ -153,7 +153,7 @@ describe("two nodes that share the checks", () => {
     },
   );
 
-  test("a report that another node took in before does not turn back what a later one says", async () => {
+  test("an earlier report from another node does not override a later one", async () => {
     const made = await sharing();
     const { both, pass, ours, store } = made;
     const { id, pushUrl } = await make(made, { type: "push", retries: 0 });
@@ -177,7 +177,7 @@ describe("two nodes that share the checks", () => {
     expect(data.status).toBe("up");
   });
 
-  test("where any node answers requests is a target for none, for as long as it is there", async () => {
+  test("the address of a running node is a blocked target for all nodes", async () => {
     const made = await sharing();
     const { both, pass, ours } = made;
     const urls = [
@@ -188,7 +188,7 @@ describe("two nodes that share the checks", () => {
     const asked = ({ app }: (typeof both)[0], url: string) =>
       clientOf(app, key)("POST", "/api/v1/monitors", { body: { type: "http", name: "Own", url } });
     for (const server of both) {
-      // What a node says of itself is for the others.
+      // The published address of a node applies to the other nodes.
       const elsewhere = urls.filter((url) => !url.includes(addressOfNode(server.id)));
       for (const url of elsewhere) {
         const { status, text } = await asked(server, url);
@@ -206,16 +206,16 @@ describe("two nodes that share the checks", () => {
     expect((await asked(a, `http://${addressOfNode("b")}:3210/`)).status).toBe(201);
   });
 
-  test("a report and a check that somebody asks for are done by whom the monitor belongs to", async () => {
+  test("reports and requested checks are processed by the owner of the monitor", async () => {
     const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
     const { both, pass, ours } = made;
     const [id = ""] = await shops(made, 1);
     const { id: jobId, pushUrl } = await make(made, { type: "push" });
     await pass(1, both);
-    /** Whom it belongs to, and the other one. */
+    /** The owner of the monitor, and the other node. */
     const nodesOf = (id: string) =>
       both.toSorted((x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null));
-    /** What comes of a request while a node does what it is asked for by the other. */
+    /** Sends a request to the other node while the owner processes forwarded work. */
     const meanwhile = async (
       id: string,
       ask: (other: (typeof both)[0]["app"]) => Promise<Answer>,

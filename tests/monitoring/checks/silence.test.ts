@@ -3,7 +3,7 @@ import { sha256 } from "../../../src/core/ids.ts";
 import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { watch } from "../../support/watch.ts";
 
-/** A job that reports each minute, with a minute of grace, watched by an engine whose clocks and machine a test sets. */
+/** A job that reports every minute, with a minute of grace, and an engine with test clocks and a test machine. */
 async function watchedJob() {
   const made = await watch();
   const job = await made.job({ interval: 60, grace: 60 });
@@ -50,18 +50,18 @@ async function watchedJob() {
 
 type Job = Awaited<ReturnType<typeof watchedJob>>;
 
-/** What keeps reports away for a time, and how it looks to the engine. */
+/** Interruptions that prevent reports, as the engine sees them. */
 const interruptions: Record<string, (job: Job, seconds: number) => Promise<void>> = {
   "a process that was stopped": async ({ time, engine }, seconds) => {
     time.wall += seconds * 1000;
     time.monotonic += seconds * 1000;
     await engine.runOnce();
   },
-  "a machine that slept, whose monotonic clock stood still": async ({ time, engine }, seconds) => {
+  "a machine that slept, with a stopped monotonic clock": async ({ time, engine }, seconds) => {
     time.wall += seconds * 1000;
     await engine.runOnce();
   },
-  "a network that was gone": async ({ machine, pass }, seconds) => {
+  "a network outage": async ({ machine, pass }, seconds) => {
     machine.families = new Set();
     await pass(seconds);
     machine.families = new Set(["IPv4"]);
@@ -75,14 +75,14 @@ const interruptions: Record<string, (job: Job, seconds: number) => Promise<void>
   },
 };
 
-describe("silence is no outage", () => {
+describe("silence during an interruption", () => {
   for (const [name, interrupt] of Object.entries(interruptions))
     for (const [when, before] of [
       ["right after a report", 1],
       ["in the middle of a window", 60],
       ["at its end", 118],
     ] as const)
-      test(`after ${name}, ${when}: the window begins anew, and silence counts again from then on`, async () => {
+      test(`after ${name}, ${when}: the window restarts, and silence counts from then on`, async () => {
         const job = await watchedJob();
         await job.pass(before);
         await interrupt(job, 150);
@@ -94,7 +94,7 @@ describe("silence is no outage", () => {
         expect(await job.state()).toBe("up");
       });
 
-  test("that is not judged says why, and a report ends it", async () => {
+  test("is unknown with its reason, and a report ends it", async () => {
     const job = await watchedJob();
     job.machine.families = new Set();
     await job.pass(300);
@@ -110,7 +110,7 @@ describe("silence is no outage", () => {
   });
 });
 
-test("a machine that never had a network judges the silence of its own jobs", async () => {
+test("on a machine that never had a network, silence of local jobs is judged", async () => {
   const made = await watch();
   const job = await made.job({ interval: 60, grace: 60 });
   const engine = new CheckEngine({
@@ -126,7 +126,7 @@ test("a machine that never had a network judges the silence of its own jobs", as
   expect((await made.monitorOf(job.id)).status).toBe("down");
 });
 
-test("a clock that is set back, or a moment's stall, does not put off what silence means", async () => {
+test("a clock that is set back, or a short stall, does not delay the outage", async () => {
   for (const step of ["back", "stall"]) {
     const job = await watchedJob();
     await job.pass(60);

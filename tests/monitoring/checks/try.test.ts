@@ -16,7 +16,7 @@ async function setUp() {
   };
 }
 
-test("what is no monitor yet is checked as it would be, and nothing of it is kept", async () => {
+test("an unsaved monitor is checked like a saved one, and nothing is stored", async () => {
   const made = await setUp();
   await using shop = await target();
   const before = dump(made);
@@ -45,7 +45,7 @@ test("what is no monitor yet is checked as it would be, and nothing of it is kep
   expect(shop.asked).toHaveLength(2);
 });
 
-test("what can't be saved can't be tried, nor what is not checked", async () => {
+test("an invalid monitor, or one without checks, can't be tested", async () => {
   const made = await setUp();
   const paths = async (body: object) => {
     const { status, json } = await made.try(body);
@@ -58,7 +58,7 @@ test("what can't be saved can't be tried, nor what is not checked", async () => 
   expect(await paths({ type: "push" })).toEqual([422, "type"]);
 });
 
-describe("a monitor as a change would leave it", () => {
+describe("a monitor with unsaved changes", () => {
   async function stored() {
     const made = await setUp();
     const shop = await target();
@@ -69,7 +69,7 @@ describe("a monitor as a change would leave it", () => {
     return Object.assign(shop, { made, id: id as string, tryChange });
   }
 
-  test("is checked with its stored secrets, and stays as it was", async () => {
+  test("is checked with its stored secrets and stays unchanged", async () => {
     await using shop = await stored();
     const before = dump(shop.made);
     const { status, json } = await shop.tryChange({
@@ -86,7 +86,7 @@ describe("a monitor as a change would leave it", () => {
     expect(dump(shop.made)).toBe(before);
   });
 
-  test("is not sent to another address with them", async () => {
+  test("does not send its secrets to another address", async () => {
     await using shop = await stored();
     await using other = await target();
     const { status, json } = await shop.tryChange({ url: other.at() });
@@ -100,7 +100,7 @@ describe("a monitor as a change would leave it", () => {
     expect(JSON.stringify(other.asked)).not.toContain("a-token");
   });
 
-  test("is unknown to another organization, and not for viewers", async () => {
+  test("is not found by another organization, and forbidden for viewers", async () => {
     await using shop = await stored();
     const { made } = shop;
     const theirs = await person(made, made.theirs.id, "member");

@@ -4,7 +4,7 @@ import { unstorable } from "../../support/unstorable.ts";
 import { answer, hang } from "../../support/target.ts";
 import { watch } from "../../support/watch.ts";
 
-/** A monitor that is up and one that is down, on a disk that takes nothing from now on. */
+/** A monitor that is up and one that is down, on a disk that is now full. */
 async function filled() {
   const made = await watch();
   const disk = unstorable(made.store, made.time);
@@ -30,7 +30,7 @@ const healthOf = async ({ app }: Awaited<ReturnType<typeof watch>>) => {
   return [response.status, await response.json()];
 };
 
-test("results that can't be stored make no monitor look judged: in REST, metrics and /healthz, within ten seconds", async () => {
+test("monitors with unstored results are shown as not judged in REST, metrics and /healthz within ten seconds", async () => {
   const made = await filled();
   await using shop = made.shop;
   await using mail = made.mail;
@@ -43,7 +43,7 @@ test("results that can't be stored make no monitor look judged: in REST, metrics
   expect(Date.parse(up.notJudgedSince)).toBeGreaterThanOrEqual(made.filledAt - 250);
   expect(Date.parse(up.notJudgedSince)).toBeLessThanOrEqual(made.filledAt + 10_000);
   expect(up.lastCheckedAt < timestamp(made.filledAt + 1)).toBe(true);
-  // What was wrong stays: to hide it would be worse than not to know.
+  // An outage stays visible: hiding it would be worse.
   expect(await made.monitorOf(mail.id)).toMatchObject({
     status: "down",
     lastMessage: "HTTP 500 (Internal Server Error), expected 200-299.",
@@ -64,7 +64,7 @@ test("results that can't be stored make no monitor look judged: in REST, metrics
   expect(Date.parse(health.since)).toBeLessThanOrEqual(made.filledAt + 10_000);
 });
 
-test("once results can be stored again, everything is judged, and what was found meanwhile counts", async () => {
+test("once storage works again, all monitors are judged, and the queued results count", async () => {
   const made = await filled();
   await using shop = made.shop;
   await using mail = made.mail;
@@ -87,7 +87,7 @@ test("once results can be stored again, everything is judged, and what was found
   expect(await metricsOf(made)).toContain("signalbox_storage_failing 0\n");
 });
 
-test("since when checks could not be judged is stored with their monitor until one is", async () => {
+test("a monitor stores the time since which its checks can't be judged until one is", async () => {
   const made = await watch();
   await using shop = await made.site({ interval: 10, retryInterval: 10 });
   await made.pass(10);

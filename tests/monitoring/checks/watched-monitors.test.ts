@@ -8,7 +8,7 @@ import {
 } from "../../../src/monitoring/checks/engine/watched-monitors.ts";
 import { watch } from "../../support/watch.ts";
 
-test("what another node has checked goes on at its pace, also where an event comes before it is all read", async () => {
+test("monitors that another node checked keep their schedule, even if an event arrives while they are loaded", async () => {
   const made = await watch();
   const { pass, site, changeMonitor, store, appliance } = made;
   await using shop = await site();
@@ -41,7 +41,7 @@ test("what another node has checked goes on at its pace, also where an event com
   expect(await takeEvents()).toEqual(new Map([[shop.id, "now"]]));
 });
 
-test("what is new or changes while all monitors are read is checked now, not in its turn", async () => {
+test("monitors that are created or changed during loading are checked immediately", async () => {
   const { pass, site, changeMonitor, store, appliance } = await watch();
   await using shop = await site();
   await using quiet = await site();
@@ -67,7 +67,7 @@ test("what is new or changes while all monitors are read is checked now, not in 
   );
 });
 
-test("where leases lapsed and came back, an event waits for results to be written, and nothing is checked twice in its slot", async () => {
+test("after leases were lost and regained, events wait for pending results, and no slot is checked twice", async () => {
   const made = await watch();
   const { pass, site, changeMonitor, store, appliance } = made;
   await using shop = await site();
@@ -101,7 +101,7 @@ test("where leases lapsed and came back, an event waits for results to be writte
   expect(begun).toEqual([[shop.id, "spread"]]);
 });
 
-test("monitors that differ in what they ask alone share the rest of their settings, and none shares a secret", async () => {
+test("monitors that differ only in their target share all other settings, but no secrets", async () => {
   const { site, appliance } = await watch();
   await using one = await site();
   await using other = await site();

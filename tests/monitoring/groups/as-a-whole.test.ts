@@ -12,12 +12,12 @@ async function setUp() {
   return { ...made, page: (await member(made, "member")).page };
 }
 
-describe("a group as a whole", () => {
+describe("pausing and muting a group", () => {
   for (const [on, off, flag] of [
     ["pause", "resume", "paused"],
     ["mute", "unmute", "muted"],
   ] as const)
-    test(`${on} and ${off} set what the REST API shows as ${flag}, each with its audit row and event`, async () => {
+    test(`${on} and ${off} change ${flag} in the REST API, each with an audit row and an event`, async () => {
       const { page, group, groupOf, etagOf, isStale, database } = await setUp();
       const { id } = await group();
       for (const [verb, value] of [
@@ -44,7 +44,7 @@ describe("a group as a whole", () => {
         ).toEqual(told);
     });
 
-  test("pausing shows its monitors as paused from then on, and resuming has them wait for a check", async () => {
+  test("pausing marks its monitors as paused, and resuming marks them as pending", async () => {
     const { page, group, monitor, monitorOf, time, database, api } = await setUp();
     const [one, own] = [await monitor(), await monitor({ paused: true })];
     const { id } = await group({ monitorIds: [one.id, own.id] });
@@ -66,7 +66,7 @@ describe("a group as a whole", () => {
     expect(await monitorOf(own.id)).toEqual(paused);
   });
 
-  test("a group that is another organization's, or nobody's, is not found", async () => {
+  test("a group of another organization, or an unknown group, is not found", async () => {
     const made = await setUp();
     const id = await makeRecord(made.theirs.api, "monitor-groups");
     const before = dump(made);
@@ -77,7 +77,7 @@ describe("a group as a whole", () => {
   });
 });
 
-/** Ways for a monitor in a paused group to be in it no more, or not to be paused any more. */
+/** Ways for a monitor to leave a paused group. */
 const waysOut = {
   "its own groupId": ({ changeMonitor }, id) => changeMonitor(id, { groupId: null }),
   "another group": ({ group }, id) => group({ monitorIds: [id] }),
@@ -95,7 +95,7 @@ const waysOut = {
 >;
 
 for (const [way, leave] of Object.entries(waysOut))
-  test(`who leaves a paused group by ${way} waits for a check, and what was under way is void`, async () => {
+  test(`a monitor that leaves a paused group by ${way} is pending, and discards the running check`, async () => {
     const made = await setUp();
     const { id } = await made.monitor();
     const { id: groupId } = await made.group({ monitorIds: [id] });
@@ -109,7 +109,7 @@ for (const [way, leave] of Object.entries(waysOut))
     expect(epoch()).toBe(Number(before) + 1);
   });
 
-test("who moves from one paused group to another stays paused, and nothing else happens to it", async () => {
+test("a monitor that moves between two paused groups stays paused and otherwise unchanged", async () => {
   const { group, monitor, monitorOf, changeMonitor, pauseGroup, time } = await setUp();
   const { id } = await monitor();
   const [from, to] = [await group({ monitorIds: [id] }), await group()];
@@ -125,7 +125,7 @@ describe("the dashboard order", () => {
   const listed = async ({ api }: Awaited<ReturnType<typeof setUp>>) =>
     (await api("GET", "/api/v1/monitor-groups")).json.data.map(({ id }: { id: string }) => id);
 
-  test("is the one that was set last, in the REST API as well", async () => {
+  test("is the last one set, also in the REST API", async () => {
     const made = await setUp();
     const [a, b, c] = [(await made.group()).id, (await made.group()).id, (await made.group()).id];
     const put = (groupIds: string[]) => made.page("PUT", `${path}/order`, { body: { groupIds } });
@@ -141,7 +141,7 @@ describe("the dashboard order", () => {
     expect(orders).toContainEqual(await listed(made));
   });
 
-  test("names every group of the organization, and no other", async () => {
+  test("must contain every group of the organization and no other", async () => {
     const made = await setUp();
     const [a, b] = [(await made.group()).id, (await made.group()).id];
     const theirs = await makeRecord(made.theirs.api, "monitor-groups");

@@ -3,7 +3,7 @@ import { dashboard } from "../../support/dashboard.ts";
 
 type Dashboard = Awaited<ReturnType<typeof dashboard>>;
 
-/** The ways for a monitor with these channels of its own to get into a group; each answers the monitor's id. */
+/** Ways for a monitor with these channels to join a group; each returns the monitor's id. */
 const ways: Record<
   string,
   (dashboard: Dashboard, alertChannelIds: string[], groupId: string) => Promise<string>
@@ -46,14 +46,14 @@ describe("joining", () => {
       expect((await groupOf(id)).monitorIds).toEqual([monitorId]);
     });
 
-  test("a new group gives its channels to the monitors it is made with", async () => {
+  test("a new group attaches its channels to its initial monitors", async () => {
     const { own, a, group, monitor, monitorOf } = await withChannels();
     const { id } = await monitor({ alertChannelIds: [own] });
     await group({ alertChannelIds: [a], monitorIds: [id] });
     expect((await monitorOf(id)).alertChannelIds).toEqual([own, a]);
   });
 
-  test("through its groupId, a monitor comes after those that are there", async () => {
+  test("through its groupId, a monitor is added after the existing members", async () => {
     const { group, groupOf, monitor, changeMonitor } = await dashboard();
     const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
     const { id } = await group({ monitorIds: [c, b] });
@@ -62,7 +62,7 @@ describe("joining", () => {
     expect((await groupOf(id)).monitorIds).toEqual([c, b, a, d]);
   });
 
-  test("who joins with a request gets the channels the group has after it", async () => {
+  test("monitors that join in the request that changes the channels get the new channels", async () => {
     const { a, b, group, monitor, monitorOf, changeGroup } = await withChannels();
     const { id } = await group({ alertChannelIds: [a] });
     const monitorId = (await monitor()).id;
@@ -70,7 +70,7 @@ describe("joining", () => {
     expect((await monitorOf(monitorId)).alertChannelIds).toEqual([b]);
   });
 
-  test("a monitor's own list in the request that makes it join is taken, and the group's added", async () => {
+  test("a monitor that joins with a new list of channels gets this list and the group's channels", async () => {
     const { own, a, b, group, monitor, changeMonitor } = await withChannels();
     const { id: groupId } = await group({ alertChannelIds: [a] });
     const { id } = await monitor({ alertChannelIds: [b] });
@@ -80,7 +80,7 @@ describe("joining", () => {
 });
 
 describe("being in a group", () => {
-  test("what happens to the group's channels later does not touch its monitors", async () => {
+  test("later changes of the group's channels do not affect its monitors", async () => {
     const { own, a, b, group, monitor, monitorOf, changeGroup } = await withChannels();
     const { id: monitorId } = await monitor({ alertChannelIds: [own] });
     const { id } = await group({ alertChannelIds: [a], monitorIds: [monitorId] });
@@ -90,7 +90,7 @@ describe("being in a group", () => {
     }
   });
 
-  test("who is named again by its group does not join again", async () => {
+  test("a current member that is listed again does not get the channels again", async () => {
     const { a, group, monitor, monitorOf, changeGroup, changeMonitor } = await withChannels();
     const { id } = await group({ alertChannelIds: [a] });
     const stayer = (await monitor({ groupId: id })).id;
@@ -102,7 +102,7 @@ describe("being in a group", () => {
     expect((await monitorOf(joiner)).alertChannelIds).toEqual([a]);
   });
 
-  test("who left may come back, and joins then", async () => {
+  test("a monitor that left can join again", async () => {
     const { a, group, monitor, changeMonitor } = await withChannels();
     const { id: groupId } = await group({ alertChannelIds: [a] });
     const { id } = await monitor({ groupId });
@@ -140,7 +140,7 @@ describe("leaving", () => {
     "by its own groupId": ({ changeMonitor }, to, id) => changeMonitor(id, { groupId: to }),
   };
   for (const [way, move] of Object.entries(moves))
-    test(`moved ${way}, a monitor is gone from its previous group, and whoever read one of the three before is stale`, async () => {
+    test(`moved ${way}, a monitor leaves its previous group, and the ETags of monitor and groups change`, async () => {
       const made = await dashboard();
       const { group, groupOf, monitor, monitorOf, etagOf, isStale, time } = made;
       const [id, stayer] = [(await monitor()).id, (await monitor()).id];
@@ -172,7 +172,7 @@ describe("leaving", () => {
       }
     });
 
-  test("a deleted monitor is gone from its group, and whoever read that before is stale", async () => {
+  test("a deleted monitor is removed from its group, and the group's ETag changes", async () => {
     const { api, group, groupOf, monitor, etagOf, isStale } = await dashboard();
     const { id } = await monitor();
     const { id: groupId } = await group({ monitorIds: [id] });
@@ -184,7 +184,7 @@ describe("leaving", () => {
   });
 });
 
-test("12 groups that grab one monitor at once leave it in exactly one", async () => {
+test("12 groups that add one monitor concurrently leave it in exactly one group", async () => {
   const { api, group, monitor, monitorOf, changeGroup, channel } = await dashboard();
   const { id } = await monitor();
   const groups = [];
@@ -205,7 +205,7 @@ test("12 groups that grab one monitor at once leave it in exactly one", async ()
   );
 });
 
-test("a monitor that several requests move at once ends where its record and its group say", async () => {
+test("after concurrent moves, a monitor's groupId matches the membership of the groups", async () => {
   const { api, group, monitor, monitorOf, changeGroup, changeMonitor } = await dashboard();
   const { id } = await monitor();
   const groups = [await group(), await group(), await group()];
@@ -225,7 +225,7 @@ test("a monitor that several requests move at once ends where its record and its
   expect(holders).toEqual(groupId === null ? [] : [groupId]);
 });
 
-test("monitors that join while the group's channels change get those of the moment they join", async () => {
+test("monitors that join while the group's channels change get the channels at the time of joining", async () => {
   const { a, b, group, monitor, monitorOf, changeGroup, changeMonitor, database } =
     await withChannels();
   const { id: groupId } = await group({ alertChannelIds: [a] });
@@ -248,7 +248,7 @@ test("monitors that join while the group's channels change get those of the mome
   }
 });
 
-test("who joins a group while it is deleted is in no group in the end", async () => {
+test("a monitor that joins a group during its deletion ends up ungrouped", async () => {
   const { api, group, monitor, monitorOf, changeMonitor } = await dashboard();
   const { id: groupId } = await group();
   const monitors: { id: string }[] = [];

@@ -7,7 +7,7 @@ const palette =
   "gray, red, orange, amber, yellow, lime, green, teal, cyan, blue, indigo, violet, purple, pink";
 
 describe("creating", () => {
-  test("a name is enough: the rest is empty and gray", async () => {
+  test("only a name is required; the other fields default to empty and gray", async () => {
     const { api } = await dashboard();
     const { status, headers, json } = await api("POST", path, { body: { name: "Payments" } });
     expect(status).toBe(201);
@@ -28,7 +28,7 @@ describe("creating", () => {
     expect((await api("GET", `${path}/${json.data.id}`)).json).toEqual(json);
   });
 
-  test("tags, channels and monitors are sets: duplicates collapse, the order is kept", async () => {
+  test("tags, channels and monitors are ordered sets without duplicates", async () => {
     const { group, groupOf, monitor, channel } = await dashboard();
     const [a, b] = [(await monitor()).id, (await monitor()).id];
     const [c, d] = [(await channel()).id, (await channel()).id];
@@ -39,7 +39,7 @@ describe("creating", () => {
     expect(await groupOf(made.id)).toEqual(made);
   });
 
-  test("every color of the palette is taken; another is refused with the list of keys", async () => {
+  test("every color of the palette is accepted; any other is rejected with the list of colors", async () => {
     const { api, group } = await dashboard();
     for (const color of palette.split(", ")) expect((await group({ color })).color).toBe(color);
     const { status, json } = await api("POST", path, { body: { name: "Payments", color: "Red" } });
@@ -70,7 +70,7 @@ describe("creating", () => {
     ["monitorIds[1]", { monitorIds: [unknownId, 7] }],
     ["colour", { colour: "red" }],
   ];
-  test("wrong values are refused and named, on creation and in a patch, and change nothing", async () => {
+  test("invalid values are rejected with their field, on creation and in a patch, and change nothing", async () => {
     const appliance = await dashboard();
     const { api, group, changeGroup } = appliance;
     const { id } = await group();
@@ -87,10 +87,10 @@ describe("creating", () => {
     expect(dump(appliance)).toBe(before);
   });
 
-  test("a group may have 5,000 monitors, and not one more", async () => {
+  test("a group can have at most 5,000 monitors", async () => {
     const { api, monitor, group, groupOf, database } = await dashboard();
     await monitor();
-    // 5,000 monitors by request would take longer than all other tests of this file together.
+    // Creating 5,000 monitors by request would take longer than all other tests of this file.
     const row = database.query<Record<string, string>, []>("SELECT * FROM monitors").get();
     const columns = Object.keys(row ?? {});
     const insert = database.query(
@@ -111,7 +111,7 @@ describe("creating", () => {
 });
 
 describe("reading and changing", () => {
-  test("all groups are listed on one page in the order of their making, whatever the clock says", async () => {
+  test("all groups are listed on one page in order of creation, even if the clock was set back", async () => {
     const { group, api, time } = await dashboard();
     const names = Array.from({ length: 25 }, (_, index) => `Group ${index}`);
     for (const name of names) {
@@ -123,7 +123,7 @@ describe("reading and changing", () => {
     expect(json).not.toHaveProperty("meta");
   });
 
-  test("a new group goes to the end, and the order of the others survives a deletion", async () => {
+  test("a new group is added at the end, and a deletion keeps the order of the others", async () => {
     const { group, api } = await dashboard();
     const [first, second] = [await group(), await group(), await group({ name: "Third" })];
     await api("DELETE", `${path}/${second.id}`);
@@ -137,7 +137,7 @@ describe("reading and changing", () => {
     ]);
   });
 
-  test("a group's monitors are shown in the order in which they were sent last", async () => {
+  test("a group's monitors are listed in the last order that was sent", async () => {
     const { group, groupOf, changeGroup, monitor } = await dashboard();
     const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
     const { id } = await group({ monitorIds: [c, a, b] });
@@ -152,7 +152,7 @@ describe("reading and changing", () => {
     }
   });
 
-  test("an empty list empties the group, an absent one leaves it as it is", async () => {
+  test("an empty list empties the group; an absent list changes nothing", async () => {
     const { group, changeGroup, monitor, channel } = await dashboard();
     const filled = {
       tags: ["eu"],
@@ -165,7 +165,7 @@ describe("reading and changing", () => {
     expect((await changeGroup(id, empty)).json.data).toMatchObject(empty);
   });
 
-  test("paused and muted are shown as the dashboard set them, and take no other value", async () => {
+  test("paused and muted show the value set in the dashboard and accept no other value", async () => {
     const made = await dashboard();
     const { api, group, groupOf, changeGroup, pauseGroup, muteGroup } = made;
     const { id, paused, muted } = await group({ paused: false, muted: false });
@@ -195,7 +195,7 @@ describe("reading and changing", () => {
     expect([put.status, put.json.error.details[0].path]).toEqual([422, "groups.cards.paused"]);
   });
 
-  test("deleting a group answers that, and returns its monitors to the ungrouped list", async () => {
+  test("deleting a group returns its monitors to the ungrouped list", async () => {
     const { api, group, monitor, monitorOf } = await dashboard();
     const { id: monitorId } = await monitor();
     const { id } = await group({ monitorIds: [monitorId] });
@@ -206,8 +206,8 @@ describe("reading and changing", () => {
   });
 });
 
-describe("all or nothing", () => {
-  test("a refused request leaves every row as it was", async () => {
+describe("atomic writes", () => {
+  test("a rejected request leaves every row unchanged", async () => {
     const appliance = await dashboard();
     const { api, group, monitor, channel, theirs } = appliance;
     const member = (await monitor()).id;
@@ -255,7 +255,7 @@ describe("all or nothing", () => {
     expect(dump(appliance)).toBe(before);
   });
 
-  test("every write leaves its audit row and its event, a refused one neither", async () => {
+  test("every write adds an audit row and an event; a rejected write adds neither", async () => {
     const { api, group, changeGroup, database } = await dashboard();
     const { id } = await group();
     await changeGroup(id, { name: "Cards", tags: ["eu"] });
@@ -272,7 +272,7 @@ describe("all or nothing", () => {
     ]);
   });
 
-  test("a group of another organization is answered like one that never was", async () => {
+  test("a group of another organization gets the same response as an unknown group", async () => {
     const { ours, theirs } = await testAppliance();
     const { json } = await theirs.api("POST", path, { body: { name: "Theirs" } });
     const anonymous = ({ json }: Answer) => ({ ...json.error, requestId: "" });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { planner, watched } from "../../support/planner.ts";
 
-describe("while a window holds", () => {
-  test("its monitors are in maintenance within seconds of its begin, and what they are within seconds of its end", async () => {
+describe("during a window", () => {
+  test("its monitors are in maintenance within seconds of its start, and in their real state within seconds of its end", async () => {
     const made = await planner();
     await using stage = await watched(made);
     const { site } = stage;
@@ -17,7 +17,7 @@ describe("while a window holds", () => {
     expect(seen).toEqual(["up up", "maintenance up", "maintenance up", "up up"]);
   });
 
-  test("one that is planned when it begins, and one that is changed, hold at once", async () => {
+  test("a window that starts immediately, or is changed, applies at once", async () => {
     const made = await planner();
     await using stage = await watched(made);
     const { site } = stage;
@@ -32,7 +32,7 @@ describe("while a window holds", () => {
     expect(await made.statusOf(site.id)).toBe("maintenance");
   });
 
-  test("deleted, it ends at once", async () => {
+  test("deleting the window ends it at once", async () => {
     const made = await planner();
     await using stage = await watched(made);
     const { site } = stage;
@@ -43,7 +43,7 @@ describe("while a window holds", () => {
     expect(await made.statusOf(site.id)).toBe("up");
   });
 
-  test("who joins its group joins in, who leaves it is checked as ever", async () => {
+  test("monitors that join its group are included, and monitors that leave it are checked normally", async () => {
     const made = await planner();
     await using stage = await watched(made);
     const { site } = stage;
@@ -65,7 +65,7 @@ describe("while a window holds", () => {
     expect(await states()).toEqual(["up", "up"]);
   });
 
-  test("it says nothing about another organization's monitors", async () => {
+  test("monitors of another organization are not affected", async () => {
     const made = await planner();
     await using stage = await watched(made);
     const { site } = stage;
@@ -75,7 +75,7 @@ describe("while a window holds", () => {
     expect(await made.statusOf(site.id)).toBe("up");
   });
 
-  test("again and again: each time that its rule names", async () => {
+  test("each occurrence of its rule applies", async () => {
     const made = await planner();
     const { id } = await made.monitor();
     await made.plan({ monitorIds: [id], rrule: "FREQ=HOURLY;COUNT=2" }, 10, 5);
@@ -95,11 +95,11 @@ describe("while a window holds", () => {
   });
 });
 
-describe("alerts are held", () => {
+describe("alerts during maintenance", () => {
   const down = "monitor.down Shop";
   const up = "monitor.up Shop";
 
-  test("who goes down during it is told of at its end, if still down", async () => {
+  test("an outage during maintenance is alerted at its end if it lasts", async () => {
     const made = await planner();
     await using stage = await watched(made);
     const { hook, site } = stage;
@@ -118,7 +118,7 @@ describe("alerts are held", () => {
     expect(hook.heard()).toEqual([down, up]);
   });
 
-  test("who goes down and is up again before its end is never told of", async () => {
+  test("an outage that ends during maintenance is never alerted", async () => {
     const made = await planner();
     await using stage = await watched(made);
     const { hook, site } = stage;
@@ -132,7 +132,7 @@ describe("alerts are held", () => {
     expect([await made.statusOf(site.id), hook.heard()]).toEqual(["up", []]);
   });
 
-  test("who was down before hears nothing new, and its recovery at the end", async () => {
+  test("an earlier outage is not alerted again, and its recovery is alerted at the end", async () => {
     const made = await planner();
     await using stage = await watched(made);
     const { hook, site } = stage;
@@ -151,7 +151,7 @@ describe("alerts are held", () => {
     expect(hook.heard()).toEqual([down, up]);
   });
 
-  test("an outage that began under maintenance opens its incident at the end", async () => {
+  test("an outage that started during maintenance opens its incident at the end", async () => {
     const made = await planner();
     await using stage = await watched(made, { autoIncidentSeverity: "major" });
     const { site } = stage;
@@ -166,12 +166,12 @@ describe("alerts are held", () => {
   });
 });
 
-describe("results of that time", () => {
+describe("results during maintenance", () => {
   for (const [countsUptime, status] of [
     [false, "maintenance"],
     [true, "down"],
   ] as const)
-    test(`are kept as ${status} where they ${countsUptime ? "count" : "don't count"} in uptime`, async () => {
+    test(`are stored as ${status} if they ${countsUptime ? "count" : "don't count"} in uptime`, async () => {
       const made = await planner();
       await using stage = await watched(made);
       const { site } = stage;
@@ -187,7 +187,7 @@ describe("results of that time", () => {
       else expect(uptime24h).toBe(1);
     });
 
-  test("don't count where one of two windows says so", async () => {
+  test("don't count if one of two windows excludes them", async () => {
     const made = await planner();
     await using stage = await watched(made);
     const { site } = stage;
@@ -200,7 +200,7 @@ describe("results of that time", () => {
 });
 
 describe("a push monitor", () => {
-  test("that is overdue during maintenance is not down before its end", async () => {
+  test("that becomes overdue during maintenance is not down before the end", async () => {
     const made = await planner();
     const job = await made.job({ interval: 60, grace: 0 });
     await made.pass(1);
@@ -214,7 +214,7 @@ describe("a push monitor", () => {
     expect(await made.statusOf(job.id)).toBe("up");
   });
 
-  test("is in maintenance from its begin on, and the time before counts as what it was", async () => {
+  test("is in maintenance from the start, and the time before counts with its real status", async () => {
     const made = await planner();
     const job = await made.job({ interval: 86_400 });
     await made.pass(1);
@@ -231,7 +231,7 @@ describe("a push monitor", () => {
     expect(await made.statusOf(job.id)).toBe("up");
   });
 
-  test("that reports in time is up from its end on, however long the next report takes", async () => {
+  test("that reported during maintenance is up at the end, without waiting for the next report", async () => {
     const made = await planner();
     const job = await made.job({ interval: 86_400 });
     await made.pass(1);
@@ -245,7 +245,7 @@ describe("a push monitor", () => {
     expect(await made.statusOf(job.id)).toBe("up");
     const beats = await made.beatsOf(job.id);
     expect(beats.map(({ status }) => status)).toEqual(["down", ...Array(3).fill("maintenance")]);
-    // The time until then was maintenance, and counts on neither side.
+    // The time until then is maintenance and excluded from uptime.
     expect(beats.at(-1)?.period).toBeGreaterThan(290);
   });
 });

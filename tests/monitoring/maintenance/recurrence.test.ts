@@ -11,36 +11,36 @@ function starts(rule: string, startsAt = "2027-01-01T02:00:00.000Z"): string[] {
   );
 }
 
-describe("a rule means", () => {
+describe("a rule", () => {
   const cases: [name: string, rule: string, starts: string[]][] = [
     [
-      "several places in a month, each once",
+      "several positions in a month, each once",
       "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1,-1,-99",
       ["2027-01-01", "2027-01-29", "2027-02-01", "2027-02-26"],
     ],
     [
-      "places of the whole week, also where it begins in its midst",
+      "positions in the whole week, even if it starts midweek",
       "FREQ=WEEKLY;BYDAY=MO,WE,FR;BYSETPOS=2",
       ["2027-01-06", "2027-01-13", "2027-01-20", "2027-01-27"],
     ],
     [
-      "in a week without a day, the weekday on which it begins",
+      "BYWEEKNO without a weekday uses the weekday of the start",
       "FREQ=YEARLY;BYWEEKNO=20",
       ["2027-05-21", "2028-05-19", "2029-05-18", "2030-05-17"],
     ],
     [
-      "of weeks counted from the end, also days in the year before",
+      "weeks counted from the end, including days in the previous year",
       "FREQ=YEARLY;BYWEEKNO=-52,-53;BYDAY=MO",
       ["2027-01-04", "2028-01-03", "2029-01-01", "2029-12-31"],
     ],
     [
-      "days with a number beside days without",
+      "weekdays with and without a number",
       "FREQ=MONTHLY;BYDAY=SU,1MO;BYMONTH=2",
       ["2027-02-01", "2027-02-07", "2027-02-14", "2027-02-21"],
     ],
-    ["from the day that it is given on", "FREQ=DAILY;UNTIL=20270102", ["2027-01-01", "2027-01-02"]],
+    ["UNTIL includes its day", "FREQ=DAILY;UNTIL=20270102", ["2027-01-01", "2027-01-02"]],
     [
-      "a leap day only where there is one",
+      "a leap day only in leap years",
       "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29",
       ["2028-02-29", "2032-02-29", "2036-02-29", "2040-02-29"],
     ],
@@ -53,13 +53,13 @@ describe("a rule means", () => {
     });
 });
 
-test("the seconds of the start stay, also next to an UNTIL of whole seconds", () => {
+test("the seconds of the start are preserved, also with an UNTIL of whole seconds", () => {
   const startsAt = "2027-01-01T02:00:17.250Z";
   expect(starts("FREQ=DAILY;UNTIL=20270102T020017Z", startsAt)).toHaveLength(2);
   expect(starts("FREQ=DAILY;UNTIL=20270102T020016Z", startsAt)).toHaveLength(1);
 });
 
-test("COUNT counts from the start, also in a query that starts later", () => {
+test("COUNT starts at the first occurrence, also in a query that starts later", () => {
   const times = {
     startsAt: "2027-01-01T02:00:00.000Z",
     endsAt: "2027-01-01T03:00:00.000Z",
@@ -76,6 +76,6 @@ test.each([
   "FREQ=YEARLY;BYWEEKNO=20;BYMONTHDAY=15",
   "FREQ=YEARLY;BYDAY=SU,1MO",
   "FREQ=YEARLY;BYDAY=1MO;BYMONTHDAY=1",
-])("%s is rejected: lists of days that a year combines differently", (rule) => {
+])("%s is rejected, because implementations combine these lists differently", (rule) => {
   expect(rruleIssue(rule)).toStartWith("must have ");
 });

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { applianceOn } from "../../support/appliance.ts";
 import { planner, watched } from "../../support/planner.ts";
 
-describe("begin and end are told once", () => {
-  test("each, with the times of that occurrence; an end that was cut short says when", async () => {
+describe("start and end are recorded once", () => {
+  test("with the times of the occurrence; an early end has its actual time", async () => {
     const made = await planner();
     const { id } = await made.plan({}, 5, 30);
     await made.pass(600);
@@ -16,7 +16,7 @@ describe("begin and end are told once", () => {
     expect(await made.toldOfWindows()).toEqual(["started 10:05–10:35", "ended 10:05–10:10"]);
   });
 
-  test("by two processes on the same data, too", async () => {
+  test("also by two processes on the same data", async () => {
     const made = await planner();
     const others = [made.another(), made.another(), made];
     for (const { maintenance } of others) await maintenance.runOnce();
@@ -28,7 +28,7 @@ describe("begin and end are told once", () => {
     expect(await made.toldOfWindows()).toEqual(["started 10:01–10:02", "ended 10:01–10:02"]);
   });
 
-  test("whenever the power fails between", async () => {
+  test("also after a crash at any point", async () => {
     const made = await planner();
     await made.plan({ rrule: "FREQ=HOURLY;COUNT=3" }, 0, 30);
     await made.maintenance.runOnce();
@@ -48,7 +48,7 @@ describe("begin and end are told once", () => {
     ]);
   });
 
-  test("what nobody was there for from begin to end is not told afterwards", async () => {
+  test("an occurrence without a running node is not recorded afterwards", async () => {
     const made = await planner();
     await made.plan({}, 10, 10);
     made.time.now += 60 * 60_000;
@@ -58,7 +58,7 @@ describe("begin and end are told once", () => {
 });
 
 describe("after a restart", () => {
-  test("in the middle it goes on, and its end is noticed", async () => {
+  test("during an occurrence, it continues and its end is recorded", async () => {
     const made = await planner();
     await using stage = await watched(made);
     const { site } = stage;
@@ -73,7 +73,7 @@ describe("after a restart", () => {
     expect(await made.toldOfWindows()).toEqual(["started 10:00–10:20", "ended 10:00–10:20"]);
   });
 
-  test("after its end the monitors are looked at within seconds, however rarely they are checked", async () => {
+  test("after the end, the monitors are checked within seconds at any interval", async () => {
     const made = await planner();
     await using stage = await watched(made, { interval: 86_400 });
     const { site } = stage;
@@ -87,7 +87,7 @@ describe("after a restart", () => {
   });
 });
 
-test("in production style – started, followed by its own timer – a window holds from its write on", async () => {
+test("a started watch with its own timer applies a window as soon as it is written", async () => {
   const made = await planner();
   const { maintenance } = applianceOn({
     store: made.store,

@@ -5,7 +5,7 @@ import { newMonitors } from "../../support/samples.ts";
 const path = "/api/v1/monitors";
 const types = ["smtp", "imap", "pop3", "mqtt", "mongodb", "kafka"] as const;
 
-test("a password that no user has is rejected, as its check would not sign in", async () => {
+test("a password without a username is rejected, because the check would not sign in", async () => {
   const { ours } = await testAppliance();
   const refusal = ({ status, json }: Awaited<ReturnType<typeof ours.api>>) => [
     status,

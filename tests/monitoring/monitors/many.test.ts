@@ -22,7 +22,7 @@ async function setUp(count = 3) {
       page("POST", "/dashboard/monitors/bulk", { body: { monitorIds, change } }),
     remove: (monitorIds: string[]) =>
       page("POST", "/dashboard/monitors/bulk", { body: { monitorIds, delete: true } }),
-    /** Ids in the order in which the Monitors page shows them. */
+    /** Ids in the order of the Monitors page. */
     shown: async (): Promise<string[]> =>
       expandOverview((await page("GET", "/dashboard/overview")).json.data).monitors.map(
         ({ id }) => id,
@@ -31,7 +31,7 @@ async function setUp(count = 3) {
 }
 
 describe("the order of monitors", () => {
-  test("of a group and of the ungrouped list is the one that was set", async () => {
+  test("can be set for a group and for the ungrouped list", async () => {
     const { ids, order, shown, group, groupOf } = await setUp(6);
     const [a, b, c, d, e, f] = ids as [string, string, string, string, string, string];
     const { id } = await group({ monitorIds: [a, b, c] });
@@ -41,7 +41,7 @@ describe("the order of monitors", () => {
     expect(await shown()).toEqual([c, a, b, f, d, e]);
   });
 
-  test("has those join that come from elsewhere, and changes what they leave", async () => {
+  test("adds monitors from other groups and changes the groups that they leave", async () => {
     const { ids, order, group, groupOf, monitorOf, channel, etagOf, isStale } = await setUp();
     const [a, b, c] = ids as [string, string, string];
     const alertChannelIds = [(await channel()).id];
@@ -60,7 +60,7 @@ describe("the order of monitors", () => {
     expect(await monitorOf(b)).toMatchObject({ groupId: null, alertChannelIds });
   });
 
-  test("who is new, or returns from a group, comes last in the ungrouped list", async () => {
+  test("puts new monitors, and monitors that leave a group, at the end of the ungrouped list", async () => {
     const { ids, order, shown, monitor, group, changeMonitor, changeGroup } = await setUp();
     const [a, b, c] = ids as [string, string, string];
     await order(null, [c, b, a]);
@@ -73,7 +73,7 @@ describe("the order of monitors", () => {
     expect(await shown()).toEqual([a, d, c, b]);
   });
 
-  test("of two that are set at once is one of both", async () => {
+  test("is one of two orders that are set concurrently", async () => {
     const { ids, order, groupOf, group } = await setUp(8);
     const { id } = await group({ monitorIds: ids });
     const orders = [ids.toReversed(), [...ids.slice(4), ...ids.slice(0, 4)]];
@@ -82,7 +82,7 @@ describe("the order of monitors", () => {
     expect(orders).toContainEqual((await groupOf(id)).monitorIds);
   });
 
-  test("names every monitor that is there, and none that is not the organization's", async () => {
+  test("must contain every monitor of the list, and none of another organization", async () => {
     const made = await setUp();
     const { ids, order, group } = made;
     const { id } = await group({ monitorIds: ids.slice(1) });
@@ -102,8 +102,8 @@ describe("the order of monitors", () => {
   });
 });
 
-describe("many monitors at once", () => {
-  test("are paused, resumed and muted", async () => {
+describe("bulk changes", () => {
+  test("pause, resume and mute monitors", async () => {
     const { ids, bulk, monitorOf } = await setUp();
     expect((await bulk(ids, { paused: true, muted: true })).json.data).toEqual({ changed: 3 });
     for (const id of ids)
@@ -113,19 +113,19 @@ describe("many monitors at once", () => {
     expect(states).toEqual(["paused", "pending", "pending"]);
   });
 
-  test("move to the end of a group, where those stay that are there", async () => {
+  test("move monitors to the end of a group, after its existing members", async () => {
     const { ids, bulk, group, groupOf, monitorOf, channel } = await setUp();
     const [a, b, c] = ids as [string, string, string];
     const alertChannelIds = [(await channel()).id];
     const { id } = await group({ monitorIds: [b], alertChannelIds });
     await bulk([c, b, a], { groupId: id, removeAlertChannelIds: alertChannelIds });
     expect((await groupOf(id)).monitorIds).toEqual([b, c, a]);
-    // Who is in the group does not join again.
+    // An existing member does not get the group's channels again.
     expect((await monitorOf(b)).alertChannelIds).toEqual([]);
     expect((await monitorOf(a)).alertChannelIds).toEqual(alertChannelIds);
   });
 
-  test("get tags and lose some, in order and without duplicates, 10 at most", async () => {
+  test("add and remove tags, in order, without duplicates, up to 10", async () => {
     const { bulk, monitor, monitorOf, ...made } = await setUp(0);
     const digits = Array.from({ length: 10 }, (_, digit) => String(digit));
     const one = (await monitor({ tags: ["b", "a", "x"] })).id;
@@ -143,7 +143,7 @@ describe("many monitors at once", () => {
     expect((await monitorOf(full)).tags).toEqual([...digits.slice(0, 9), "new"]);
   });
 
-  test("get alert channels behind their own, and lose some", async () => {
+  test("append and remove alert channels", async () => {
     const { ids, bulk, channel, changeMonitor, monitorOf } = await setUp();
     const [a, b, c] = [(await channel()).id, (await channel()).id, (await channel()).id];
     const [one = "", two = ""] = ids;
@@ -153,7 +153,7 @@ describe("many monitors at once", () => {
     expect((await monitorOf(two)).alertChannelIds).toEqual([c, a]);
   });
 
-  test("are deleted with what belongs to them, as one by one", async () => {
+  test("delete the same rows as single deletions", async () => {
     const made = await setUp();
     const { ids, remove, api, group, groupOf } = made;
     const { id } = await group({ monitorIds: ids });
@@ -167,7 +167,7 @@ describe("many monitors at once", () => {
     });
   });
 
-  test("leave an audit row and an event each", async () => {
+  test("add an audit row and an event per monitor", async () => {
     const { ids, bulk, remove, database } = await setUp();
     await bulk(ids, { muted: true, addTags: ["eu"] });
     await remove(ids);
@@ -190,7 +190,7 @@ describe("many monitors at once", () => {
     ).toEqual([['["muted","addTags"]']]);
   });
 
-  test("are one change however many they are: in order, each once, and all or none", async () => {
+  test("apply to hundreds of monitors in order, once each, in one atomic write", async () => {
     const { ids, bulk, remove, shown, group, groupOf, database } = await setUp(2);
     const [first = "", stays = ""] = ids;
     copyMonitor(database, first, 899, {
@@ -224,7 +224,7 @@ describe("many monitors at once", () => {
     expect(await shown()).toEqual([stays]);
   });
 
-  test("are all changed or none: an unknown id anywhere leaves everything as it was", async () => {
+  test("are atomic: a single unknown id leaves everything unchanged", async () => {
     const made = await setUp();
     const { ids, bulk, remove, page, theirs } = made;
     const foreign = {
@@ -255,7 +255,7 @@ describe("many monitors at once", () => {
   });
 });
 
-test("whatever happens at once, a monitor is in at most one group, and its state knows its pauses", async () => {
+test("after any concurrent changes, a monitor is in at most one group and its state has the right pause", async () => {
   const pick = fc.nat({ max: 4 });
   const action = fc.record({
     does: fc.constantFrom("order", "list", "bulk", "own", "pause", "resume", "fill", "move", "end"),

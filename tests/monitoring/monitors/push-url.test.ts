@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const live of running.splice(0)) await live.stop();
 });
 
-/** An organization whose push monitor was down and told of it, stands in every list and on a page. */
+/** An organization with a push monitor that sent an alert and appears in all lists and on a status page. */
 async function withJob() {
   const made = await pager();
   const { api, channel, group } = made;
@@ -39,7 +39,7 @@ async function withJob() {
 const withToken = (answers: readonly Crawled[], token: string) =>
   [...new Set(answers.filter(({ text }) => text.includes(token)).map(({ path }) => path))].sort();
 
-test("no answer to a read key or a viewer holds the token of a push monitor, before or after a writer asked", async () => {
+test("no response to a read key or a viewer contains the token of a push monitor, before or after a writer's request", async () => {
   const house = await withJob();
   const { ours, token, id } = house;
   const viewer = (await member(house, "viewer")).page;
@@ -70,7 +70,7 @@ test("no answer to a read key or a viewer holds the token of a push monitor, bef
     }
 });
 
-test("pushUrl is null to those who may not write, whose ETag is another, and whole to those who may", async () => {
+test("pushUrl is null without write access, which has a different ETag, and complete with write access", async () => {
   const house = await withJob();
   const { ours, id, token } = house;
   const path = `/api/v1/monitors/${id}`;
@@ -94,7 +94,7 @@ test("pushUrl is null to those who may not write, whose ETag is another, and who
   expect(known.status).toBe(200);
 });
 
-test("neither alerts nor the live stream carry it", async () => {
+test("neither alerts nor the live stream contain the token", async () => {
   const house = await withJob();
   const { hook, token, id } = house;
   expect(hook.asked.length).toBeGreaterThan(0);
@@ -110,7 +110,7 @@ test("neither alerts nor the live stream carry it", async () => {
   expect(JSON.stringify(told)).not.toContain(token);
 });
 
-test("whoever made it and was demoted since is not given the kept answer", async () => {
+test("a creator who was demoted since does not get the stored idempotent response", async () => {
   const house = await withJob();
   const { id, page } = await member(house, "member");
   const body = { type: "push", name: "Backup" };

@@ -18,7 +18,7 @@ describe("secrets", () => {
     return { ...made, id: id as string };
   }
 
-  test("are never told, stored or logged as they are; secretsSet says which are set", async () => {
+  test("are never returned, stored or logged in plain text; secretsSet lists the set ones", async () => {
     const made = await withSecrets();
     const { api, id } = made;
     const copy = { type: "http", name: "Copy", ...newMonitors.http, ...secrets };
@@ -52,7 +52,7 @@ describe("secrets", () => {
       { bearerToken: canary, ...header },
     ],
     [
-      "null clears the password alone",
+      "null clears only the password",
       { basicAuth: { username: "probe", password: null } },
       { bearerToken: canary, ...header },
     ],
@@ -64,7 +64,7 @@ describe("secrets", () => {
     ],
     ["headers sent back keep their values", { headers: { "X-Api-Key": null } }, both],
     [
-      "a header is added beside one that is kept, in any case",
+      "a header is added next to a stored one, in any case",
       { headers: { "x-api-key": null, "X-Team": "ops" } },
       {
         bearerToken: canary,
@@ -74,7 +74,7 @@ describe("secrets", () => {
       },
     ],
     [
-      "a header that is left out is removed, and its value with it",
+      "an absent header is removed with its value",
       { headers: {} },
       { bearerToken: canary, "basicAuth.password": canary },
     ],
@@ -101,7 +101,7 @@ describe("secrets", () => {
 
 describe("a header without a value", () => {
   const needs = "needs its value: null keeps one that is stored, and there is none";
-  test("can't be made, nor one that takes over a value under another name", async () => {
+  test("is rejected, also if it would reuse the value of another header", async () => {
     const made = await dashboard();
     const { api, monitor, changeMonitor } = made;
     const http = { type: "http", ...newMonitors.http };
@@ -129,7 +129,7 @@ describe("a header without a value", () => {
 });
 
 describe("a push monitor's URL", () => {
-  test("is its own, stays when the monitor changes, and can't be chosen", async () => {
+  test("is unique, survives changes of the monitor and can't be chosen", async () => {
     const { monitor, monitorOf, changeMonitor } = await dashboard();
     const pushUrl = "http://localhost/push/chosen";
     const [a, b] = [await monitor({ type: "push", pushUrl }), await monitor({ type: "push" })];
@@ -139,7 +139,7 @@ describe("a push monitor's URL", () => {
     expect((await monitorOf(a.id)).pushUrl).toBe(a.pushUrl);
   });
 
-  test("begins with the address by which the reader came", async () => {
+  test("starts with the origin of the reader's request", async () => {
     const { api, monitor } = await dashboard();
     const { id, pushUrl } = await monitor({ type: "push" });
     const headers = { Host: "signalbox.lan:3210" };
@@ -147,7 +147,7 @@ describe("a push monitor's URL", () => {
     expect(json.data.pushUrl).toBe(pushUrl.replace("localhost", headers.Host));
   });
 
-  test("is nowhere in the database", async () => {
+  test("is not stored in the database", async () => {
     const made = await dashboard();
     const { pushUrl } = await made.monitor({ type: "push" });
     expect(dump(made)).not.toContain(pushUrl.split("/").at(-1));
@@ -155,7 +155,7 @@ describe("a push monitor's URL", () => {
 });
 
 describe("changing", () => {
-  test("the type is fixed; the same one and only its fields are taken", async () => {
+  test("the type is fixed; a patch accepts only the same type and its fields", async () => {
     const appliance = await dashboard();
     const { monitor, changeMonitor } = appliance;
     const { id } = await monitor();
@@ -173,7 +173,7 @@ describe("changing", () => {
     expect((await changeMonitor(id, { type: "ping", packets: 3 })).json.data.packets).toBe(3);
   });
 
-  test("an unknown group or channel, ours or not, is 404, names the field, and nothing is written", async () => {
+  test("an unknown or foreign group or channel returns 404 with the field and writes nothing", async () => {
     const appliance = await dashboard();
     const { api, monitor, changeMonitor, group, theirs } = appliance;
     const { id } = await monitor({ groupId: (await group()).id });
@@ -198,7 +198,7 @@ describe("changing", () => {
     expect(dump(appliance)).toBe(before);
   });
 
-  test("pausing and resuming wait for a new check; a paused group pauses its monitors", async () => {
+  test("pausing and resuming discard the last result; a paused group pauses its monitors", async () => {
     const { monitor, monitorOf, changeMonitor, group, pauseGroup, database, time } =
       await dashboard();
     const { id } = await monitor();
@@ -221,7 +221,7 @@ describe("changing", () => {
     expect(await monitorOf(id)).toEqual(json.data);
   });
 
-  test("50 changes of one monitor at once all land", async () => {
+  test("50 concurrent changes of one monitor all succeed", async () => {
     const { monitor, monitorOf, changeMonitor, channel } = await dashboard();
     const { id } = await monitor({ alertChannelIds: [(await channel()).id] });
     const fields = { muted: true, interval: 30, retries: 5, tags: ["eu"], description: "Core" };
@@ -237,7 +237,7 @@ describe("changing", () => {
 });
 
 describe("listing", () => {
-  test("newest first, and a page past the end tells the true total", async () => {
+  test("newest first; a page past the end has the correct total", async () => {
     const { api, monitor, time } = await dashboard();
     for (const name of ["a", "b", "c"]) {
       await monitor({ name });
@@ -252,7 +252,7 @@ describe("listing", () => {
     });
   });
 
-  test("every filter finds what counting by hand finds, alone and together", async () => {
+  test("every filter, alone and combined, matches a reference filter", async () => {
     const { api, monitor, group, pauseGroup, database, changeMonitor } = await dashboard();
     const { id: groupId } = await group();
     const { id: pausedGroup } = await group();
@@ -290,7 +290,7 @@ describe("listing", () => {
     }
   });
 
-  test("a filter's wrong value is refused and named", async () => {
+  test("an invalid filter value is rejected with its parameter", async () => {
     const { ours } = await testAppliance();
     for (const query of ["status=gone", "type=ftp", "groupId=1", "tag=", "q=", "paused=1", "x=1"]) {
       const { status, json } = await ours.api("GET", `${path}?${query}`);
@@ -300,7 +300,7 @@ describe("listing", () => {
   });
 });
 
-test("a deleted monitor is gone with its state and its channels", async () => {
+test("deleting a monitor deletes its state and its channel links", async () => {
   const { api, monitor, channel, database } = await dashboard();
   const { id } = await monitor({ alertChannelIds: [(await channel()).id] });
   const { status, json } = await api("DELETE", `${path}/${id}`);
@@ -310,7 +310,7 @@ test("a deleted monitor is gone with its state and its channels", async () => {
     expect(database.query(`SELECT count(*) AS n FROM ${table}`).get()).toEqual({ n: 0 });
 });
 
-test("every write leaves its audit row and its event, a refused one neither", async () => {
+test("every write adds an audit row and an event; a rejected write adds neither", async () => {
   const { api, monitor, changeMonitor, database } = await dashboard();
   const { id } = await monitor();
   await changeMonitor(id, { host: "10.0.0.2", muted: true });

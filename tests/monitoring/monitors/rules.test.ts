@@ -27,12 +27,12 @@ test.each([
   ["docker", { container: "label=app=shop", host: "docker.lan", port: 2376 }, "label=app=shop"],
   ["systemd", { unit: "nginx.service" }, "nginx.service"],
   ["push", {}, null],
-])("what a monitor of type %s with %j watches is told as %p", (type, fields, expected) => {
+])("the target of a monitor of type %s with %j is %p", (type, fields, expected) => {
   expect(target(type, fields)).toBe(expected);
   expect(target(type, fields) ?? "").not.toContain(secret);
 });
 
-test("every type of monitor but push says what it watches", () => {
+test("every monitor type except push has a target", () => {
   const types = Object.keys(monitorKinds) as (keyof typeof newMonitors)[];
   expect(types.filter((type) => target(type, newMonitors[type]) === null)).toEqual(["push"]);
   expect(types.filter((type) => fullTargetOf({ ...newMonitors[type], type }) === null)).toEqual([

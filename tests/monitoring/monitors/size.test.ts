@@ -7,7 +7,7 @@ const path = "/api/v1/monitors";
 const url = "https://intranet.example";
 const http = { type: "http", name: "Intranet", url };
 
-/** Monitors that are too large, with the field that is to blame. */
+/** Monitors that are too large, with their largest field. */
 const large: Record<string, { fields: object; field: string; message: string }> = {
   "a body beside many assertions": {
     fields: {
@@ -47,7 +47,7 @@ const large: Record<string, { fields: object; field: string; message: string }> 
 
 for (const [what, { fields, field, message }] of Object.entries(large))
   describe(`a monitor with ${what}`, () => {
-    test("is not created, changed or tried, and the largest field is named", async () => {
+    test("can't be created, changed or tested, and the error names the largest field", async () => {
       const made = await testAppliance();
       const { api } = made.ours;
       const { page } = await member(made, "owner");
@@ -68,7 +68,7 @@ for (const [what, { fields, field, message }] of Object.entries(large))
       expect(dump(made)).toBe(before);
     });
 
-    test("is rejected in a configuration at its entry", async () => {
+    test("is rejected in a configuration file at its entry", async () => {
       const { api } = (await testAppliance()).ours;
       const { status, json } = await api("PUT", "/api/v1/config", {
         body: { source: "main", monitors: { large: fields } },
@@ -78,7 +78,7 @@ for (const [what, { fields, field, message }] of Object.entries(large))
     });
   });
 
-test("a monitor that an earlier version stored larger can be changed, but not grow", async () => {
+test("a larger monitor stored by an earlier version can be changed but can't grow", async () => {
   const { ours, database } = await testAppliance();
   const { fields } = large["a body beside many assertions"] ?? {};
   const { assertions, ...others } = fields as { assertions: object[] };
@@ -94,7 +94,7 @@ test("a monitor that an earlier version stored larger can be changed, but not gr
   expect((await patch({ body: "x".repeat(59_999) })).status).toBe(200);
 });
 
-test("monitors of an organization have a size together, however they are written", async () => {
+test("all monitors of an organization share a size limit on every way of writing them", async () => {
   const made = await testAppliance();
   const { api, id } = made.ours;
   const monitor = (await api("POST", path, { body: http })).json.data;
@@ -116,14 +116,14 @@ test("monitors of an organization have a size together, however they are written
     expect(json.error.message).toContain("128 MiB");
   }
   expect(dump(made)).toBe(before);
-  // What makes nothing larger is possible.
+  // Changes that do not increase the size are accepted.
   expect((await api("PATCH", `${path}/${monitor.id}`, { body: { name: "Other" } })).status).toBe(
     200,
   );
   expect((await made.theirs.api("POST", path, { body: http })).status).toBe(201);
 });
 
-test("the size of all monitors is counted through every change", async () => {
+test("every change updates the total size of all monitors", async () => {
   const { ours, database } = await testAppliance();
   const counted = () =>
     database
@@ -145,7 +145,7 @@ test("the size of all monitors is counted through every change", async () => {
   expect(counted()).toEqual(actual());
 });
 
-test("a page of very large monitors is complete, arrives in pieces, and equals the single responses", async () => {
+test("a page of very large monitors is streamed in chunks and equals the single responses", async () => {
   const { ours, app, database } = await testAppliance();
   const ids: string[] = [];
   for (let index = 0; index < 80; index++)
@@ -171,7 +171,7 @@ test("a page of very large monitors is complete, arrives in pieces, and equals t
   for await (const chunk of response.body ?? []) lengths.push((chunk as Uint8Array).length);
   expect(lengths.length).toBeGreaterThan(5);
   expect(Math.max(...lengths)).toBeLessThan(1_500_000);
-  // A page of few is in memory.
+  // A small page is not streamed.
   const few = await ours.api("GET", `${path}?per_page=2&page=2`);
   expect(few.json.data.map(({ id }: { id: string }) => id)).toEqual([ids[77], ids[76]]);
 });

@@ -15,7 +15,7 @@ async function refusal(body: object) {
 
 const nothing = { count: 0 };
 
-describe("a target that can't be right is refused, with the field that names it", () => {
+describe("an invalid target is rejected with its field", () => {
   const cases: [string, object, string][] = [
     ["a URL with another scheme", http("ftp://intranet.lan/"), "url"],
     ["a URL with credentials", http("http://user:secret@intranet.lan/"), "url"],
@@ -45,7 +45,7 @@ describe("a target that can't be right is refused, with the field that names it"
     });
 });
 
-describe("an address that must not be checked is refused when it is saved", () => {
+describe("a blocked address is rejected when it is saved", () => {
   const addresses = [
     "169.254.169.254",
     "0xa9fea9fe",
@@ -71,14 +71,14 @@ describe("an address that must not be checked is refused when it is saved", () =
       });
     });
 
-  test("for the host of a port, of a certificate and for a name server, too", async () => {
+  test("also for TCP ports, certificates and name servers", async () => {
     expect(await refusal(tcp("169.254.169.254"))).toMatchObject({ path: "host" });
     expect(await refusal({ type: "tls", name, host: "fe80::1" })).toMatchObject({ path: "host" });
     const dns = { type: "dns", name, host: "a.lan", resolver: "169.254.169.253" };
     expect(await refusal(dns)).toMatchObject({ path: "resolver" });
   });
 
-  test("and when a patch brings it, which changes nothing", async () => {
+  test("also in a patch, which then changes nothing", async () => {
     const { ours } = await testAppliance();
     const { json } = await ours.api("POST", "/api/v1/monitors", { body: http("http://a.lan/") });
     const path = `/api/v1/monitors/${json.data.id}`;
@@ -87,14 +87,14 @@ describe("an address that must not be checked is refused when it is saved", () =
     expect((await ours.api("GET", path)).json.data.url).toBe("http://a.lan/");
   });
 
-  test("unless it lies in a range that is open", async () => {
+  test("unless it is in an allowed range", async () => {
     const { ours } = await testAppliance({ allowTarget: ["169.254.0.0/16"] });
     const body = http("http://169.254.169.254/");
     expect(await ours.api("POST", "/api/v1/monitors", { body })).toMatchObject({ status: 201 });
   });
 });
 
-test("a name is saved; where it leads to the appliance itself, each check is down and connects to nothing", async () => {
+test("a name that resolves to the appliance itself can be saved, but its checks are down without connecting", async () => {
   const { api, engine, monitorOf, beatsOf } = await watch();
   const { json } = await api("POST", "/api/v1/monitors", {
     body: { ...http("http://localhost:3210/"), retries: 3 },
@@ -105,7 +105,7 @@ test("a name is saved; where it leads to the appliance itself, each check is dow
   expect(await beatsOf(json.data.id)).toMatchObject([{ status: "down", message }]);
 });
 
-describe("a target that is blocked by now", () => {
+describe("a target that was blocked after it was saved", () => {
   async function closedLater() {
     let shared = false;
     const made = await testAppliance({ isShared: () => shared });
@@ -128,7 +128,7 @@ describe("a target that is blocked by now", () => {
     };
   }
 
-  test("is no reason to refuse any other change of its monitor, channel or mail server", async () => {
+  test("does not prevent other changes of its monitor, channel or mail server", async () => {
     const { api, monitor, channel } = await closedLater();
     const shown = (await api("GET", monitor)).json.data;
     const changes: [string, object][] = [
@@ -144,7 +144,7 @@ describe("a target that is blocked by now", () => {
       expect([path, body, (await api("PATCH", path, { body })).status]).toEqual([path, body, 200]);
   });
 
-  test("can't be chosen anew", async () => {
+  test("can't be entered again", async () => {
     const { api, monitor, channel } = await closedLater();
     const changes: [string, object, string][] = [
       [monitor, { url: "http://127.0.0.1:10/" }, "url"],

@@ -297,7 +297,7 @@ describe("each type", () => {
     const secrets = Object.fromEntries(Object.entries(needed).filter(isSecret));
     const shown = Object.fromEntries(Object.entries(needed).filter((one) => !isSecret(one)));
 
-    test(`${type}: what is not sent has its default`, async () => {
+    test(`${type}: absent fields get their default`, async () => {
       const { api } = await dashboard();
       const { status, headers, json } = await api("POST", path, {
         body: { type, name: "Intranet", ...needed },
@@ -315,7 +315,7 @@ describe("each type", () => {
       expect((await api("GET", path)).json.data).toEqual([json.data]);
     });
 
-    test(`${type}: every field is read back as it was sent, made so or changed to it`, async () => {
+    test(`${type}: every field is returned as sent, after creation and after a change`, async () => {
       const { monitor, monitorOf, changeMonitor } = await dashboard();
       const fields = { ...setCommon, ...set[known] };
       const made = await monitor({ type, ...secrets, ...fields });
@@ -327,7 +327,7 @@ describe("each type", () => {
       expect(await monitorOf(id)).toEqual(json.data);
     });
 
-    test(`${type}: what GET returned can be sent back and changes nothing`, async () => {
+    test(`${type}: a GET response can be sent back and changes nothing`, async () => {
       const { monitor, changeMonitor } = await dashboard();
       const made = await monitor({ type, ...secrets, ...setCommon, ...set[known] });
       const { status, json } = await changeMonitor(made.id, made);
@@ -480,9 +480,9 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
   ],
 };
 
-describe("wrong values", () => {
+describe("invalid values", () => {
   for (const [type, fields] of Object.entries(wrong))
-    test(`${type}: each is refused and named, on creation and in a patch, and changes nothing`, async () => {
+    test(`${type}: each is rejected with its field, on creation and in a patch, and changes nothing`, async () => {
       const appliance = await dashboard();
       const { api, monitor } = appliance;
       const needed = newMonitors[type as keyof typeof newMonitors];
@@ -512,7 +512,7 @@ describe("wrong values", () => {
       expect(dump(appliance)).toBe(before);
     });
 
-  test("an unknown or missing type is refused with the list of types", async () => {
+  test("an unknown or missing type is rejected with the list of types", async () => {
     const { api } = await dashboard();
     for (const type of ["ftp", undefined, null, "HTTP"]) {
       const { status, json } = await api("POST", path, { body: { type, name: "Intranet" } });
@@ -523,7 +523,7 @@ describe("wrong values", () => {
     }
   });
 
-  test("a timeout is at most the interval; where none is given, it follows a short interval", async () => {
+  test("a timeout is at most the interval, and defaults to a short interval", async () => {
     const { api, monitor, changeMonitor } = await dashboard();
     expect(await monitor({ interval: 5 })).toMatchObject({ interval: 5, timeout: 5 });
     const { id } = await monitor({ interval: 20, timeout: 20 });
@@ -538,7 +538,7 @@ describe("wrong values", () => {
     expect((await changeMonitor(id, { interval: 5, timeout: 5 })).status).toBe(200);
   });
 
-  test("what would be right in an assertion is said at its field", async () => {
+  test("the error of an assertion names its field and the valid values", async () => {
     const { api } = await dashboard();
     const issueOf = async (assertion: object) => {
       const body = { type: "http", name: "Intranet", ...newMonitors.http, assertions: [assertion] };
@@ -565,7 +565,7 @@ describe("wrong values", () => {
     expect([status, json.error.details[0].path]).toEqual([422, "steps[0].assertions[0].value"]);
   });
 
-  test("a condition on a body that never arrives is rejected at its field, in requests and steps", async () => {
+  test("a condition on the body of a response without one is rejected at its field, in requests and steps", async () => {
     const { api, monitor, changeMonitor } = await dashboard();
     const about = "must not be about the body: a response to HEAD has no body. Use GET";
     const json = { source: "json", path: "$.a", op: "exists" };
@@ -608,7 +608,7 @@ describe("wrong values", () => {
     expect((await changeMonitor(id, header)).status).toBe(200);
   });
 
-  test("an empty password is null, as its error says", async () => {
+  test("an empty password is rejected; the error suggests null", async () => {
     const { api } = await dashboard();
     for (const [path2, fields] of [
       ["basicAuth.password", { basicAuth: { username: "a", password: "" } }],
@@ -630,7 +630,7 @@ describe("wrong values", () => {
     }
   });
 
-  test("a number that would be rounded is rejected at its field, and accepted as text", async () => {
+  test("a number that JSON would round is rejected at its field, and accepted as text", async () => {
     const { api } = await dashboard();
     const value = '{"source":"json","path":"$.id","op":"greaterThan","value":VALUE}';
     const monitor = JSON.stringify({ type: "http", name: "Intranet", ...newMonitors.http });
@@ -652,7 +652,7 @@ describe("wrong values", () => {
       );
   });
 
-  test("jsonEquals needs a jsonPath, which may stand alone", async () => {
+  test("jsonEquals requires jsonPath, which can be used alone", async () => {
     const { monitor, changeMonitor } = await dashboard();
     const { id } = await monitor({ type: "http", url: "http://intranet.lan" });
     const alone = await changeMonitor(id, { jsonEquals: "up" });

@@ -22,7 +22,7 @@ import { migratedStore } from "../../support/engines.ts";
 
 async function results() {
   const { store, database } = await migratedStore();
-  /** Writes them as the recorder does, some in one write. */
+  /** Stores heartbeats as the recorder does, several per write. */
   const write = async (rows: readonly HeartbeatRow[], inOneWrite = 1_000) => {
     for (let at = 0; at < rows.length; at += inOneWrite)
       await store.atomic(insertHeartbeats(rows.slice(at, at + inOneWrite)));
@@ -43,7 +43,7 @@ const beat = (row: Partial<HeartbeatRow> = {}): HeartbeatRow => ({
   ...row,
 });
 
-/** What one monitor did: checks a few seconds or minutes apart, nights without any, days off. */
+/** Random gap between two checks: seconds or minutes, at times hours or days. */
 const gapMs = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 1, max: 300_000 }) },
   { weight: 2, arbitrary: fc.integer({ min: 1, max: 3 * hourMs }) },
@@ -69,7 +69,7 @@ const stream = fc
 type Table = "uptime_hours" | "uptime_days";
 const widths = { uptime_hours: hourMs, uptime_days: dayMs };
 
-/** What heartbeats add up to by period and monitor, one after the other. */
+/** Reference sums by period and monitor, added one heartbeat at a time. */
 function addedUp(rows: readonly HeartbeatRow[], periodMs: number) {
   const found = new Map<string, Sums>();
   for (const row of rows) {
@@ -96,7 +96,7 @@ function stored({ database }: Awaited<ReturnType<typeof results>>, table: Table)
 
 const often = { numRuns: 60 };
 
-test("hourly and daily sums are what the heartbeats add up to, however they were written", async () => {
+test("hourly and daily sums equal the sums of the heartbeats for any grouping of writes", async () => {
   await fc.assert(
     fc.asyncProperty(stream, fc.integer({ min: 1, max: 30 }), async (rows, inOneWrite) => {
       const made = await results();
@@ -115,7 +115,7 @@ test("hourly and daily sums are what the heartbeats add up to, however they were
   );
 });
 
-test("uptime is in 0…1 and that of the heartbeats themselves; null where nothing was measured", async () => {
+test("uptime is from 0 to 1 and equals that of the heartbeats; null if nothing was measured", async () => {
   await fc.assert(
     fc.asyncProperty(stream, async (rows) => {
       const { store, write } = await results();
@@ -155,7 +155,7 @@ test("uptime is in 0…1 and that of the heartbeats themselves; null where nothi
   );
 });
 
-test("points from hours and days are those of the heartbeats over the same span", async () => {
+test("points from hours and days equal points from the heartbeats of the same span", async () => {
   const periods = fc.integer({ min: 1, max: 30 });
   await fc.assert(
     fc.asyncProperty(stream, periods, fc.nat({ max: 40 }), async (rows, wide, skipped) => {
@@ -183,7 +183,7 @@ test("points from hours and days are those of the heartbeats over the same span"
             for (const name of names) {
               const [found, real] = [summed[index]?.[name] ?? null, point[name]];
               if (real === null || found === null) expect(found).toBe(real);
-              // A bucket is a tenth wide.
+              // Buckets are 10 % wide.
               else expect(Math.abs(found - real)).toBeLessThanOrEqual(1 + real * 0.1);
             }
           }
@@ -194,8 +194,8 @@ test("points from hours and days are those of the heartbeats over the same span"
   );
 });
 
-describe("a clock that was set back onto a millisecond that has its heartbeat", () => {
-  test("loses that one result; all others of the write are kept", async () => {
+describe("a clock that was set back to the millisecond of an existing heartbeat", () => {
+  test("loses only that result; the others of the write are stored", async () => {
     const { store, write } = await results();
     await write([beat()]);
     await write([
@@ -212,7 +212,7 @@ describe("a clock that was set back onto a millisecond that has its heartbeat", 
     expect(await of(2)).toEqual([["2026-11-19T21:30:00.000Z", "up"]]);
   });
 
-  test("leaves the sums what the kept heartbeats add up to", async () => {
+  test("keeps the sums consistent with the stored heartbeats", async () => {
     const { store, write } = await results();
     await write([beat()]);
     const late = beat({ status: "down", message: "The connection was refused." });
@@ -223,7 +223,7 @@ describe("a clock that was set back onto a millisecond that has its heartbeat", 
   });
 });
 
-test("periods on which nothing was measured have no sums, and cost no answer", async () => {
+test("periods without results have no sums", async () => {
   const { store, write } = await results();
   await write([beat()]);
   expect(await sumsOfHours(store, [1, 2], [1, 2, 3])).toEqual(new Map());

@@ -11,7 +11,7 @@ const retention = { heartbeatDays: 14, hourDays: 400 };
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
 const tables = ["heartbeats", "uptime_hours", "uptime_days"] as const;
 
-/** An appliance whose results are written by the test, and a store that says how many rows each of its writes took. */
+/** An appliance with results written by the test, and a store that records the rows of each write. */
 async function archive() {
   const made = await dashboard();
   const { database, store, time, ours } = made;
@@ -39,21 +39,21 @@ async function archive() {
       return { id: id as string, key: (await findMeasured(store, ours.id, id))?.key ?? 0 };
     },
     remove: (id: string) => made.api("DELETE", `/api/v1/monitors/${id}`),
-    /** One result of the monitor at each of these ages in days. */
+    /** Stores one result of the monitor per age in days. */
     past: async (monitorKey: number, ...ages: number[]) => {
       const row = { monitorKey, status: "up", latencyMs: 3, seconds: 60, message: null } as const;
       await store.atomic(
         insertHeartbeats(ages.map((age) => ({ ...row, at: time.now - Math.round(age * dayMs) }))),
       );
     },
-    /** So many results of the monitor, a millisecond apart, from this age in days on; their sums are left out. */
+    /** Stores `count` results a millisecond apart, starting at an age in days, without sums. */
     many: (monitorKey: number, count: number, age: number) =>
       database.run(
         `WITH RECURSIVE n(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < ? - 1)
          INSERT INTO heartbeats SELECT ?, ? + n, 0, 3, 60, NULL FROM n`,
         [count, monitorKey, time.now - age * dayMs],
       ),
-    /** How many rows the monitor has: heartbeats, hours, days. */
+    /** Number of the monitor's heartbeats, hours and days. */
     rowsOf: (key: number) =>
       tables.map(
         (table) =>
@@ -67,7 +67,7 @@ async function archive() {
 }
 
 describe("results", () => {
-  test("are kept 14 days, hourly sums 400 days, daily sums for ever", async () => {
+  test("are stored for 14 days, hourly sums for 400 days, daily sums forever", async () => {
     const { past, watched, sweep, rowsOf, database, time } = await archive();
     const { key } = await watched();
     await past(key, 0, 13, 14, 14.001, 15, 100, 400, 400.05, 401, 5000);
@@ -81,7 +81,7 @@ describe("results", () => {
     expect(rowsOf(key)).toEqual([3, 7, 8]);
   });
 
-  test("that are not old are left alone, without a write", async () => {
+  test("within the retention are not touched and cause no write", async () => {
     const { past, watched, sweep, rowsOf, portions } = await archive();
     const { key } = await watched();
     await sweep();
@@ -91,8 +91,8 @@ describe("results", () => {
     expect(portions).toEqual([]);
   });
 
-  // changes() is of one connection.
-  test.skipIf(isOnRqlite)("go by at most 1,000 rows in one write", async () => {
+  // changes() applies to one connection only.
+  test.skipIf(isOnRqlite)("are deleted in writes of at most 1,000 rows", async () => {
     const { many, watched, sweep, rowsOf, portions } = await archive();
     const [one, other] = [await watched(), await watched()];
     many(one.key, 2500, 20);
@@ -107,7 +107,7 @@ describe("results", () => {
   });
 
   test.skipIf(isOnRqlite)(
-    "of thousands of monitors in one hour go by at most 1,000 rows in one write, too",
+    "of thousands of monitors in one hour are deleted in writes of at most 1,000 rows, too",
     async () => {
       const { database, sweep, portions, time } = await archive();
       const hour = time.now / hourMs - 500 * 24;
@@ -126,7 +126,7 @@ describe("results", () => {
     },
   );
 
-  test("that are written during a sweep are kept", async () => {
+  test("stored during a sweep are not deleted", async () => {
     const { many, past, watched, sweep, rowsOf, afterPortion } = await archive();
     const [one, other] = [await watched(), await watched()];
     many(one.key, 2500, 20);
@@ -143,7 +143,7 @@ describe("results", () => {
 });
 
 describe("a deleted monitor's results", () => {
-  test("vanish in portions, of whatever age; those of others stay", async () => {
+  test("are deleted in portions at any age; results of other monitors stay", async () => {
     const { many, past, watched, remove, sweep, rowsOf, portions } = await archive();
     const [gone, live] = [await watched(), await watched()];
     many(gone.key, 2500, 1);
@@ -156,7 +156,7 @@ describe("a deleted monitor's results", () => {
     expect(Math.max(...portions)).toBeLessThanOrEqual(1000);
   });
 
-  test("vanish also when its heartbeats had been too old to keep before", async () => {
+  test("are deleted even if its heartbeats had already expired", async () => {
     const { past, watched, remove, sweep, rowsOf } = await archive();
     const { id, key } = await watched();
     await past(key, 20, 100);
@@ -168,8 +168,8 @@ describe("a deleted monitor's results", () => {
   });
 });
 
-describe("a sweep that is ended", () => {
-  test("stops between two portions, and the next one goes on", async () => {
+describe("an interrupted sweep", () => {
+  test("stops between two portions, and the next sweep continues", async () => {
     const { many, watched, sweep, rowsOf, portions } = await archive();
     const [one, other] = [await watched(), await watched()];
     many(one.key, 2500, 20);
@@ -180,7 +180,7 @@ describe("a sweep that is ended", () => {
     expect([rowsOf(one.key)[0], rowsOf(other.key)[0]]).toEqual([0, 0]);
   });
 
-  test("stops also within a deleted monitor's sums, and the next one takes all of them", async () => {
+  test("can stop within a deleted monitor's sums, and the next sweep deletes the rest", async () => {
     const { past, watched, remove, sweep, rowsOf, portions } = await archive();
     const { id, key } = await watched();
     await past(key, 0, 100, 200, 300);
@@ -191,7 +191,7 @@ describe("a sweep that is ended", () => {
     expect(rowsOf(key)).toEqual([0, 0, 0]);
   });
 
-  test("before it began changes nothing", async () => {
+  test("changes nothing if it was stopped before its start", async () => {
     const { past, watched, remove, sweep, rowsOf, portions } = await archive();
     const { id, key } = await watched();
     await past(key, 0, 20, 500);

@@ -10,7 +10,7 @@ import { dashboard } from "../../support/dashboard.ts";
 
 const minute = 60_000;
 
-/** A monitor whose past is written by the test. */
+/** A monitor with results written by the test. */
 async function measured() {
   const made = await dashboard();
   const { id } = await made.monitor();
@@ -19,7 +19,7 @@ async function measured() {
   return {
     ...made,
     path,
-    /** Results so many milliseconds ago. */
+    /** Stores results at an age in milliseconds. */
     past: async (...rows: (Partial<HeartbeatRow> & { ago: number })[]) => {
       const usual = { status: "up", latencyMs: 34, seconds: 60, message: null } as const;
       const beats = rows.map(({ ago, ...row }) => ({
@@ -39,7 +39,7 @@ async function measured() {
 }
 
 describe("heartbeats", () => {
-  test("are listed newest first, each with what it found and what it stands for", async () => {
+  test("are listed newest first, each with its result and its period", async () => {
     const { past, read } = await measured();
     expect(await read("heartbeats")).toEqual([]);
     await past(
@@ -66,7 +66,7 @@ describe("heartbeats", () => {
     ]);
   });
 
-  test("from is part of the span, to is not; times may have any offset", async () => {
+  test("from is inclusive, to is exclusive; times can have any offset", async () => {
     const { past, read } = await measured();
     await past({ ago: 3 * minute }, { ago: 2 * minute }, { ago: minute }, { ago: 0 });
     const minutesOf = async (query: string) =>
@@ -79,7 +79,7 @@ describe("heartbeats", () => {
     expect(await minutesOf("limit=2")).toEqual(["00", "59"]);
   });
 
-  test("are 100 where no limit is given, and 1,000 at most", async () => {
+  test("are limited to 100 by default and 1,000 at most", async () => {
     const { past, read } = await measured();
     await past(...Array.from({ length: 1001 }, (_, index) => ({ ago: index * minute })));
     expect(await read("heartbeats")).toHaveLength(100);
@@ -89,7 +89,7 @@ describe("heartbeats", () => {
 });
 
 describe("uptime", () => {
-  test("of a monitor that was not checked yet is null, without days", async () => {
+  test("of an unchecked monitor is null, without days", async () => {
     const { read } = await measured();
     const ratios = { "24h": null, "7d": null, "30d": null, "90d": null, "365d": null };
     expect(await read("uptime")).toMatchObject({ ratios, days: [] });
@@ -103,7 +103,7 @@ describe("uptime", () => {
     "365d": 364 * dayMs + 10 * hourMs,
   };
   for (const [period, ago] of Object.entries(ages))
-    test(`of ${period} begins with its first hour or day, and ends with the current one`, async () => {
+    test(`of ${period} starts with its first hour or day and ends with the current one`, async () => {
       const { past, read } = await measured();
       await past({ ago: ago + 1, status: "down" }, { ago });
       expect((await read("uptime")).ratios[period]).toBe(1);
@@ -111,7 +111,7 @@ describe("uptime", () => {
       expect((await read("uptime")).ratios[period]).toBe(0.5);
     });
 
-  test("of 90 days is told day by day, exactly, and never rounded up to 1", async () => {
+  test("of 90 days is exact for each day and never rounded up to 1", async () => {
     const { past, read } = await measured();
     const days = Array.from({ length: 90 }, (_, index) => index);
     await past(...days.map((day) => ({ ago: day * dayMs, seconds: 86_400 })));
@@ -137,7 +137,7 @@ describe("uptime", () => {
     expect(uptime.days.at(-46)).toMatchObject({ date: "2026-10-06", ratio: 86_400 / 86_401 });
   });
 
-  test("is not touched by maintenance, nor by another monitor's results", async () => {
+  test("is not affected by maintenance or by results of another monitor", async () => {
     const { past, read, monitor, store, ours } = await measured();
     const other = (await findMeasured(store, ours.id, (await monitor()).id))?.key ?? 0;
     await past(
@@ -151,7 +151,7 @@ describe("uptime", () => {
 });
 
 describe("latency", () => {
-  test("is told oldest first, without the times in which nothing was measured", async () => {
+  test("is listed oldest first, without times of no measurement", async () => {
     const { past, read } = await measured();
     await past(
       { ago: 10 * minute, latencyMs: 10 },
@@ -185,7 +185,7 @@ describe("latency", () => {
     ]);
   });
 
-  test("has no more points than were asked for, also where its span begins within an hour or day", async () => {
+  test("has at most the requested points, even if its span starts within an hour or day", async () => {
     const { past, read } = await measured();
     const ages = Array.from({ length: 102 }, (_, index) => index * hourMs + 30 * minute);
     await past(...ages.map((ago) => ({ ago })));
@@ -194,14 +194,14 @@ describe("latency", () => {
     expect((await read("latency?points=1")).length).toBe(1);
   });
 
-  test("of decades is that of the days that were measured", async () => {
+  test("of decades contains the measured days", async () => {
     const { past, read } = await measured();
     await past({ ago: dayMs });
     expect(await read("latency?from=1970-01-01T00:00:00Z")).toMatchObject([{ checks: 1 }]);
   });
 });
 
-describe("a question that can't be answered", () => {
+describe("an invalid query", () => {
   const span = "from=2026-11-20T10:00:00Z&to=2026-11-20T10:00:00Z";
   const refused: [query: string, field: string][] = [
     ...["yesterday", "", "2026-11-20", "2026-11-20T10:00:00", "2026-02-30T10:00:00Z", "1795168800"]
@@ -218,7 +218,7 @@ describe("a question that can't be answered", () => {
     ["heartbeats", "limit", "points"],
     ["latency", "points", "limit"],
   ] as const)
-    test(`about ${question} is refused and its parameter named`, async () => {
+    test(`for ${question} is rejected with its parameter`, async () => {
       const { ours, path } = await measured();
       const all: [query: string, field: string][] = [
         ...refused,
@@ -231,13 +231,13 @@ describe("a question that can't be answered", () => {
       }
     });
 
-  test("about uptime is any with a parameter", async () => {
+  test("for uptime is any query with a parameter", async () => {
     const { ours, path } = await measured();
     const { status, json } = await ours.reader("GET", `${path}/uptime?days=90`);
     expect([status, json.error.details[0].path]).toEqual([422, "days"]);
   });
 
-  test("is one about an unknown, malformed or another organization's monitor: all are 404 alike", async () => {
+  test("for an unknown, malformed or foreign monitor always returns the same 404", async () => {
     const { ours, theirs, past, path } = await measured();
     await past({ ago: 0 });
     const id = path.split("/").at(-1) ?? "";

@@ -20,7 +20,7 @@ describe("uptime", () => {
     .oneof(fc.nat({ max: 3 }), fc.nat({ max: 86_400 }), fc.maxSafeNat())
     .map((count) => count % 315_576_000_000);
 
-  test("is 1 only where nothing failed, 0 only where nothing succeeded, null only where nothing was measured", () => {
+  test("is 1 only without failures, 0 only without successes, null only without measurements", () => {
     fc.assert(
       fc.property(seconds, seconds, seconds, (upSeconds, degradedSeconds, downSeconds) => {
         const ratio = ratioOf({ upSeconds, degradedSeconds, downSeconds });
@@ -36,7 +36,7 @@ describe("uptime", () => {
     );
   });
 
-  test("of ten years with one second down is less than 1", () => {
+  test("of ten years with one second of downtime is less than 1", () => {
     const ratio = ratioOf({ upSeconds: 315_576_000, degradedSeconds: 0, downSeconds: 1 });
     expect(ratio).toBeLessThan(1);
     expect(Number(JSON.stringify(ratio))).toBe(ratio ?? 0);
@@ -47,7 +47,7 @@ describe("uptime", () => {
   });
 });
 
-describe("a heartbeat's part in the sums", () => {
+describe("the sums of a single heartbeat", () => {
   const noSeconds = {
     upSeconds: 0,
     degradedSeconds: 0,
@@ -57,7 +57,7 @@ describe("a heartbeat's part in the sums", () => {
   };
 
   for (const status of HeartbeatStatus.options)
-    test(`is its seconds of ${status} and of nothing else`, () => {
+    test(`contain only its seconds of ${status}`, () => {
       expect(sumsOf({ status, seconds: 60, latencyMs: null })).toEqual({
         ...noSeconds,
         [`${status}Seconds`]: 60,
@@ -69,7 +69,7 @@ describe("a heartbeat's part in the sums", () => {
       });
     });
 
-  test("has its latency, also one of 0 ms", () => {
+  test("contain its latency, even 0 ms", () => {
     for (const latencyMs of [0, 34])
       expect(sumsOf({ status: "up", seconds: 60, latencyMs })).toMatchObject({
         latencyCount: 1,
@@ -81,14 +81,14 @@ describe("a heartbeat's part in the sums", () => {
   });
 });
 
-test("the numbers that stand for statuses in the database are what they always were", () => {
+test("the database codes of statuses never change", () => {
   const statuses = ["up", "degraded", "down", "unknown", "maintenance"] as const;
   expect(statuses.map(codeOf)).toEqual([0, 1, 2, 3, 4]);
   expect([0, 1, 2, 3, 4].map(statusOfCode)).toEqual([...statuses]);
   expect(() => statusOfCode(5)).toThrow("no heartbeat status 5");
 });
 
-test("the last periods end with the current one, whole hours and days of UTC", () => {
+test("the last periods are whole hours or days in UTC and end with the current one", () => {
   const midnight = Date.parse("2026-11-20T00:00:00.000Z");
   const today = midnight / dayMs;
   expect(lastPeriods(midnight, dayMs, 3)).toEqual([today - 2, today - 1, today]);
@@ -99,11 +99,11 @@ test("the last periods end with the current one, whole hours and days of UTC", (
   expect((hours[23] ?? 0) * hourMs).toBe(Date.parse("2026-11-20T10:00:00.000Z"));
 });
 
-describe("a question about latencies", () => {
+describe("a latency query", () => {
   const before = (ms: number, points = 100) =>
     latencySpan({ from: now - ms, to: now, points }, now);
 
-  test("is about the last 24 hours where it says nothing else, to the millisecond", () => {
+  test("covers the last 24 hours by default, to the millisecond", () => {
     expect(latencySpan({ points: 100 }, now)).toEqual({
       from: now - dayMs,
       to: now,
@@ -115,7 +115,7 @@ describe("a question about latencies", () => {
     expect(latencySpan({ from: now - hourMs, points: 100 }, now)).toMatchObject({ to: now });
   });
 
-  test("is answered from heartbeats up to three days, hours up to 90 days, and days beyond", () => {
+  test("uses heartbeats up to three days, hours up to 90 days, and days beyond", () => {
     expect(before(3 * dayMs).source).toBe("heartbeats");
     expect(before(3 * dayMs + 1).source).toBe("hours");
     expect(before(90 * dayMs).source).toBe("hours");
@@ -123,14 +123,14 @@ describe("a question about latencies", () => {
     expect(before(3650 * dayMs).source).toBe("days");
   });
 
-  test("is answered from sums where its points are an hour or a day apart", () => {
+  test("uses sums if its points are an hour or a day apart", () => {
     expect(before(2 * dayMs, 48).source).toBe("hours");
     expect(before(2 * dayMs, 49).source).toBe("heartbeats");
     expect(before(10 * dayMs, 10).source).toBe("days");
     expect(before(10 * dayMs, 11).source).toBe("hours");
   });
 
-  test("from sums begins and ends on the hour or day, in steps of whole ones", () => {
+  test("from sums starts and ends on an hour or day, in steps of whole hours or days", () => {
     expect(before(10 * dayMs)).toEqual({
       from: Date.parse("2026-11-10T10:00:00.000Z"),
       to: Math.ceil(now / hourMs) * hourMs,
@@ -145,7 +145,7 @@ describe("a question about latencies", () => {
     });
   });
 
-  test("that ends far ahead is answered with what there is until today, one that begins there with nothing", () => {
+  test("into the future ends today, and one that starts in the future is empty", () => {
     const at = (text: string) => Date.parse(text);
     const ahead = (from: string) =>
       latencySpan({ from: at(from), to: at("9999-12-31T23:59:59.000Z"), points: 1 }, now);
@@ -157,7 +157,7 @@ describe("a question about latencies", () => {
     expect([to - from, width]).toEqual([0, dayMs]);
   });
 
-  test("has an answer of no more points than it asks for, which begins no later and reads 60,000 rows at most", () => {
+  test("returns at most the requested points, starts no later than requested and reads at most 60,000 rows", () => {
     const span = fc.oneof(
       fc.integer({ min: 1, max: 4 * dayMs }),
       fc.integer({ min: 1, max: 4000 * dayMs }),
