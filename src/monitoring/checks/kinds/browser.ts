@@ -1,4 +1,4 @@
-/** The browser check: loads a page in Chromium, performs steps, and looks for a text. */
+/** The browser check: loads a page in Chromium, performs steps, and searches for a text. */
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named } from "../../../core/outgoing/http/response.ts";
 import { JudgingProxy } from "../../../core/outgoing/judging-proxy.ts";
@@ -17,14 +17,14 @@ const maxTitle = 500;
 const pollMs = 100;
 /** Share of the timeout after which a wait ends, so that the check can still report its reason. */
 const patience = 0.9;
-/** Share of the timeout until which a screenshot of a failed page can be taken, and its longest duration. */
+/** Share of the timeout after which no screenshot of a failed page is taken, and the longest time for one. */
 const screenshotPart = 0.97;
 const maxScreenshotMs = 2_000;
 const maxScreenshotBytes = 192 * 1024;
 /** JPEG qualities; the next one is used if a screenshot is too large. */
 const qualities = [60, 20, 5];
 
-/** Up when the page can be loaded and used. All its connections use a proxy that judges each address. */
+/** Up when the page loads and all steps succeed. All its connections use a proxy that checks each address. */
 export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
   const checkStartedAt = performance.now();
   const url = new URL(settings.url);
@@ -65,11 +65,11 @@ type Visit = {
   settings: Settings;
   context: CheckContext;
   proxy: JudgingProxy;
-  /** When the check started. */
+  /** Start of the check, by performance.now(). */
   checkStartedAt: number;
 };
 
-/** Loads the page, performs the steps, and looks for the keyword. */
+/** Loads the page, performs the steps, and searches for the keyword. */
 class PageVisit {
   private readonly visit: Visit;
   private readonly startedAt = performance.now();
@@ -136,7 +136,7 @@ class PageVisit {
     const isSecret = /\{\{\s*password\s*\}\}/.test(value);
     const isPassword = `(() => { const found = document.querySelector(${JSON.stringify(selector)}); found.focus(); found.select?.(); return found.type === "password"; })()`;
     const isHidden = await evaluated(page, isPassword);
-    // The password is entered only on its own origin, and only where it is hidden.
+    // Enters the password only on the monitor's origin, and only in a password field.
     if (isSecret) {
       const { frame } = await frameOf(page);
       if (frame.securityOrigin !== new URL(settings.url).origin)
@@ -166,7 +166,7 @@ class PageVisit {
 
   private async loadFailure(errorText: string): Promise<Error> {
     let found = await this.proxyFailure();
-    // Chromium's error page can follow a moment later.
+    // Chromium's error page can load a moment later.
     for (let polls = 0; found === null && errorText.includes("SOCKS") && polls < 20; polls++) {
       await Bun.sleep(pollMs);
       found = await this.proxyFailure();
@@ -174,7 +174,7 @@ class PageVisit {
     return found ?? new TargetFailure(reasonIn(errorText));
   }
 
-  /** Returns why the proxy did not connect to the host of the page; null if it did. */
+  /** Returns the error of the proxy's connection to the host of the page; null if it connected. */
   private async proxyFailure(): Promise<Error | null> {
     const { page, settings, proxy } = this.visit;
     // Chromium does not answer while it waits for the next page.
@@ -198,7 +198,7 @@ class PageVisit {
     }
   }
 
-  /** Returns why the time was too short: a blocked connection, a late browser, or the page. */
+  /** Finds the cause of a timeout: a blocked connection, a busy browser, or the page. */
   private async timeoutFailure(otherwise: string): Promise<Error> {
     const found = await this.proxyFailure();
     if (found !== null) return found;
@@ -209,7 +209,7 @@ class PageVisit {
   }
 }
 
-/** Takes a JPEG of the page; null if that takes too long. */
+/** Takes a JPEG screenshot of the page; null if it fails or takes too long. */
 async function screenshotOf(page: Page, leftMs: number): Promise<Uint8Array | null> {
   const over = Promise.withResolvers<null>();
   const timer = setTimeout(() => over.resolve(null), leftMs);
@@ -237,7 +237,7 @@ type Frame = { frame: { securityOrigin: string; unreachableUrl?: string } };
 const frameOf = async (page: Page) =>
   (await page.ask<{ frameTree: Frame }>("Page.getFrameTree")).frameTree;
 
-/** Evaluates an expression in the page; undefined between two documents. */
+/** Evaluates an expression in the page. Returns undefined while the page changes to another document. */
 async function evaluated(page: Page, expression: string): Promise<unknown> {
   try {
     const { result, exceptionDetails } = await page.ask<{
@@ -254,7 +254,7 @@ async function evaluated(page: Page, expression: string): Promise<unknown> {
   }
 }
 
-/** Translates Chromium's name of an error into a sentence. */
+/** Translates the name of a Chromium error into a sentence. */
 function reasonIn(errorText: string): string {
   const known: Record<string, string> = {
     ERR_CERT_AUTHORITY_INVALID: "The certificate was issued by an authority that is not trusted.",

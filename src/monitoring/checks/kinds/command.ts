@@ -1,3 +1,4 @@
+/** The command check: runs a program of the folder in --allow-commands and judges its exit code. */
 import type { Stats } from "node:fs";
 import { access, constants, realpath, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
@@ -9,7 +10,7 @@ import { type CheckKind, since } from "../check.ts";
 const maxBytes = 64 * 1024;
 const maxLine = 250;
 
-/** Up when the program exits with 0; what it prints first is for the organization alone. */
+/** Up when the program exits with 0. Only the organization sees the first line of its output. */
 export const checkCommand: CheckKind<"command"> = async (settings, context) => {
   const folder = await context.commandFolder();
   const file = await executableIn(folder, settings.command);
@@ -37,7 +38,7 @@ export const checkCommand: CheckKind<"command"> = async (settings, context) => {
   return { status: "up", message, latencyMs, details, ...(said !== undefined && { said }) };
 };
 
-/** Text that a line of ours can be: without what moves cursors, and cut. */
+/** First line that is not empty, without control characters and cut to `maxLine` characters. */
 function firstLine(text: string): string | null {
   const lines = text.split(/[\r\n]+/).map((line) => line.replace(/\p{C}/gu, " ").trim());
   const first = lines.find((line) => line !== "");
@@ -45,8 +46,8 @@ function firstLine(text: string): string | null {
 }
 
 /**
- * The program within the folder, links followed, which nobody but root and ourselves may write or replace.
- * Throws TargetFailure, OwnTrouble.
+ * Finds the program in the folder, after resolving symbolic links. Rejects a program that users other than root and
+ * this process can replace. Throws TargetFailure, OwnTrouble.
  */
 async function executableIn(given: string, command: string): Promise<string> {
   if (process.platform === "win32") throw new OwnTrouble("programs are not run on Windows");

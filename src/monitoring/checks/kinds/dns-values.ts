@@ -5,7 +5,7 @@ import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 
 type RecordType = MonitorSettings<"dns">["recordType"];
 
-/** A canonical form, the same for all equal values. */
+/** Converts a value to its canonical form, so that equal values compare as equal. */
 export function comparable(type: RecordType, value: string): string {
   switch (type) {
     case "A":
@@ -24,21 +24,21 @@ export function comparable(type: RecordType, value: string): string {
   }
 }
 
-/** RFC 5952; a zone is no part of a record. */
+/** Normalizes an IPv6 address (RFC 5952). An address with a zone stays unchanged: records have no zone. */
 function plainAddress(value: string): string {
   const text = value.trim();
   if (isIP(text) !== 6) return text;
   return URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1) ?? text;
 }
 
-/** Numbers followed by a name. */
+/** Normalizes numbers followed by a name. */
 function withName(value: string): string {
   const parts = value.trim().split(/\s+/);
   const name = asciiName(parts.at(-1) ?? "");
   return [...parts.slice(0, -1).map((part) => part.replace(/^0+(?=\d)/, "")), name].join(" ");
 }
 
-/** Flags, a tag in any case, and a value with or without quotes (RFC 8659 §4.1). */
+/** Normalizes flags, a tag in any case, and a value with or without quotes (RFC 8659 §4.1). */
 function plainCaa(value: string): string {
   const [, flags = "", tag = "", rest = value] =
     /^\s*(\d+)\s+([A-Za-z0-9]+)\s+(.*?)\s*$/s.exec(value) ?? [];

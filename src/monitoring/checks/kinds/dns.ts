@@ -1,3 +1,4 @@
+/** The DNS check: queries the records of a name and compares them with the expected values. */
 import { Resolver } from "node:dns/promises";
 import { nameServersAnswer, silentNameServers } from "../../../core/outgoing/addresses.ts";
 import { parseResolver } from "../../monitors/rules.ts";
@@ -10,11 +11,11 @@ import { comparable, hasText } from "./dns-values.ts";
 
 type Settings = Parameters<CheckKind<"dns">>[0];
 
-/** Up when there are records of the type and all the expected values are among them. */
+/** Up when the name has records of the type, and they contain all expected values. */
 export const checkDns: CheckKind<"dns"> = async (settings, context) => {
   const { host, recordType, expected } = settings;
   const resolver = await resolverOf(settings, context);
-  // Silent name servers of this machine are its own trouble, others are what the monitor watches.
+  // Silent name servers of this machine make the result unknown. A configured resolver is part of the target.
   context.step = settings.resolver === null ? "resolving the name" : "waiting for the answer";
   const startedAt = performance.now();
   const found = await recordsOf(resolver, asciiName(host), recordType).catch(
@@ -42,7 +43,7 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
 };
 
 async function resolverOf({ resolver }: Settings, context: CheckContext): Promise<Resolver> {
-  // Asks twice, the second time for longer; the check's own time ends that.
+  // Queries twice, with a longer second timeout. The timeout of the check limits both.
   const made = new Resolver({
     timeout: Math.max(100, Math.floor(context.timeoutMs / 4)),
     tries: 2,
@@ -56,10 +57,10 @@ async function resolverOf({ resolver }: Settings, context: CheckContext): Promis
   return made;
 }
 
-/** Stands for “none” in MX and SRV (RFC 7505, RFC 2782). The resolver returns an empty name. */
+/** Root domain, which means “none” in MX and SRV (RFC 7505, RFC 2782). The resolver returns it as an empty name. */
 const root = ".";
 
-/** Records in the notation of zone files (RFC 1035 §5, 2782, 8659). */
+/** Queries the records and formats them in the notation of zone files (RFC 1035 §5, 2782, 8659). */
 async function recordsOf(resolver: Resolver, host: string, type: Settings["recordType"]) {
   switch (type) {
     case "A":
@@ -88,7 +89,7 @@ async function recordsOf(resolver: Resolver, host: string, type: Settings["recor
   }
 }
 
-/** Whether the name server did not respond, failed or refused. */
+/** Whether the name server did not respond, failed, or rejected the query. */
 function isUnanswered(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code ?? "";
   return ["ETIMEOUT", "ECONNREFUSED", "ECANCELLED", "ESERVFAIL", "EREFUSED"].includes(code);
@@ -96,7 +97,7 @@ function isUnanswered(error: unknown): boolean {
 
 function failureOf(error: unknown, type: string): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
-    // Bun has one code for a name that does not exist and one without such a record.
+    // Bun does not distinguish an unknown name from a name without such records.
     case "ENOTFOUND":
     case "ENODATA":
       return new TargetFailure(`There is no ${type} record for this name.`);
@@ -123,6 +124,6 @@ function failureOf(error: unknown, type: string): unknown {
   }
 }
 
-/** The code of a c-ares error without its leading E. */
+/** Code of a c-ares error without the leading E; null for other errors. */
 const rcodeIn = (error: unknown) =>
   /^E([A-Z]{3,20})$/.exec((error as NodeJS.ErrnoException).code ?? "")?.[1] ?? null;

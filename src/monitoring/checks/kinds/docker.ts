@@ -1,3 +1,4 @@
+/** The Docker check: asks the Docker API whether containers run and are healthy. */
 import { type Connection, dialFile } from "../../../core/outgoing/connection.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { jsonOf, wholeBody } from "../../../core/outgoing/http/decoded-body.ts";
@@ -10,7 +11,7 @@ import { connected, foundOver } from "../protocols/conversation.ts";
 
 const maxBytes = 1024 * 1024;
 
-/** Up when all the containers that are meant are running, and none is unhealthy. https://docs.docker.com/reference/api/engine/ */
+/** Up when all selected containers are running and none is unhealthy. https://docs.docker.com/reference/api/engine/ */
 export const checkDocker: CheckKind<"docker"> = async (settings, context) => {
   const startedAt = performance.now();
   const { host, container, clientCertificate, clientKey } = settings;
@@ -83,7 +84,7 @@ async function containersCalled(
   return list as Container[];
 }
 
-/** Of those that a list may tell. */
+/** Known container states except `running`. */
 const states = ["created", "restarting", "removing", "paused", "exited", "dead"];
 
 /** Start of `Status` in each state except `running`; for `paused`, its end. */
@@ -96,7 +97,7 @@ const statusWords: readonly [RegExp, string][] = [
   [/^Removal In Progress\b/, "removing"],
 ];
 
-/** A container counts as running only if both fields say so. */
+/** A container is running only if both fields agree. */
 function stateOf({ State, Status }: Container): string {
   if (State !== "running") return states.includes(State) ? State : "unknown";
   return statusWords.find(([words]) => words.test(Status))?.[1] ?? "running";
@@ -118,7 +119,7 @@ function detailsOf(containers: readonly Container[]): DetailsOf<"docker"> {
   return { state: stateOf(only), ...(health !== null && { health }) };
 }
 
-/** Why they are not as they should be, or what they are. */
+/** Describes the containers: their issue, or their state without one. */
 function judged(containers: readonly Container[]): { issue?: string; words?: string } {
   const [only] = containers;
   if (only === undefined) return { issue: "There is no such container." };

@@ -1,3 +1,4 @@
+/** The domain check: asks the registry over RDAP when a domain expires, and caches the response. */
 import { minuteInUtc } from "../../../core/time/clock.ts";
 import { setRecent } from "../../../core/collections/recent-set.ts";
 import { jsonOf, wholeBody } from "../../../core/outgoing/http/decoded-body.ts";
@@ -16,13 +17,13 @@ const maxBytes = 256 * 1024;
 const maxRedirects = 5;
 const maxCached = 10_000;
 
-/** A domain's record at its registry. */
+/** Expiry date and states of a domain, as its registry reports them. */
 type Registration = { expiresAt: string; states: readonly string[] };
 
-/** Answers by organization, server and domain: registries object to frequent queries. */
+/** Cached responses by organization, server and domain: registries reject frequent queries. */
 const asked = new Map<string, { until: number; answer: Promise<Registration> }>();
 
-/** The registry rejects queries for this time (Retry-After). */
+/** The registry rejects queries for some seconds (Retry-After). */
 class BusyRegistry extends TargetFailure {
   readonly seconds: number;
 
@@ -32,7 +33,7 @@ class BusyRegistry extends TargetFailure {
   }
 }
 
-/** Up while the registration lasts for long enough. RFC 9082, 9083 */
+/** Up while the registration is valid for at least `minDays` (RFC 9082, RFC 9083). */
 export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server }, context) => {
   const name = plainName(domain);
   if (name === null) throw new TargetFailure("This is not the name of a domain.");
@@ -51,7 +52,7 @@ export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server
   return { status: "up", message: `${sentence}${latency}.`, latencyMs, details };
 };
 
-/** RFC 8056 */
+/** Registration states that make a domain unusable (RFC 8056). */
 const badStates: Readonly<Record<string, string>> = {
   "redemption period": "was deleted and can only be restored",
   "pending delete": "is about to be deleted",
@@ -59,7 +60,7 @@ const badStates: Readonly<Record<string, string>> = {
   "server hold": "is on hold by its registry, and not in the DNS",
 };
 
-/** The cached registration, or a new one with the latency of the registry. */
+/** Returns the cached registration, or queries the registry and measures its latency. */
 function findRegistration(name: string, server: string | null, context: CheckContext) {
   const key = `${context.organizationId} ${server ?? ""} ${name}`;
   return retryAbandoned(async () => {
@@ -72,7 +73,7 @@ function findRegistration(name: string, server: string | null, context: CheckCon
   }, context.signal);
 }
 
-/** Queries the registry and caches the registration for a day. A failure is cached only for the time of a Retry-After. */
+/** Queries the registry and caches the registration for a day. Failures are cached only with a Retry-After. */
 function ask(key: string, name: string, server: string | null, context: CheckContext) {
   const answer = untilAbandoned(registrationOf(name, server, context), context.signal);
   const entry = { until: Infinity, answer };
@@ -134,7 +135,7 @@ function failureOf({ status, headers }: HttpAnswer, now: number): TargetFailure 
     : new TargetFailure(message);
 }
 
-/** Where IANA lists no server, it is not at its usual place either, as a rule. */
+/** Checks that the RDAP server's name resolves. Registries without an entry at IANA rarely have `rdap.nic.*`. */
 async function mustBeKnown(host: string, context: CheckContext) {
   context.step = "resolving the name";
   try {

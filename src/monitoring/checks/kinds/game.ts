@@ -1,3 +1,4 @@
+/** The game server check: queries the status of Source-engine and Minecraft servers. */
 import { asciiName } from "../../../core/security/destinations.ts";
 import { askByDatagram, type Datagrams } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
@@ -11,7 +12,7 @@ import { converse } from "../protocols/conversation.ts";
 type Settings = MonitorSettings<"game">;
 type Status = DetailsOf<"game"> & { players: number; maxPlayers: number };
 
-/** Up when the server tells how many play on it. */
+/** Up when the server reports its number of players. */
 export const checkGame: CheckKind<"game"> = (settings, context) =>
   settings.protocol === "minecraft" ? minecraft(settings, context) : source(settings, context);
 
@@ -31,7 +32,7 @@ async function source(
   return { status: "up", message, latencyMs, details };
 }
 
-/** Queries the status. A server can first send a challenge, which the next query repeats. */
+/** Queries the status. A server can first send a challenge, which the next query must contain. */
 function sourceQuery(send: Datagrams["send"]) {
   let challenge = Buffer.alloc(0);
   let challenges = 0;
@@ -59,7 +60,10 @@ function sourceQuery(send: Datagrams["send"]) {
   };
 }
 
-/** Of S2A_INFO: after the texts stand the number of the game, players and room for them. GoldSrc has an address as well, and no number. */
+/**
+ * Reads the status from an S2A_INFO packet: texts, ID of the game, players, maximum players. GoldSrc packets have an
+ * address before the texts and no ID.
+ */
 function statusIn(answer: Buffer, kind: string): Status | null {
   if (kind !== "I" && kind !== "m") return null;
   const isSource = kind === "I";
@@ -78,17 +82,17 @@ function statusIn(answer: Buffer, kind: string): Status | null {
   if (isSource) at += 2;
   const [players, maxPlayers] = answer.subarray(at, at + 2);
   if (players === undefined || maxPlayers === undefined) return null;
-  // Bots, kind, system, password and protection come before the version.
+  // Skips both player counts, bots, server type, system, password and anti-cheat fields before the version.
   at += 7;
   return { name, players, maxPlayers, map, ...(isSource && { version: text() }) };
 }
 
 const inWords = ({ players, maxPlayers }: Status) => `${players} of ${maxPlayers} players`;
 
-/** An icon of 64 × 64 is in the answer. */
+/** Maximum response size. Responses contain an icon of 64 × 64 pixels. */
 const maxBytes = 128 * 1024;
 
-/** The status of Java Edition, https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping */
+/** Queries the status of Java Edition, https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping */
 function minecraft(
   settings: Settings,
   context: CheckContext,
@@ -97,7 +101,7 @@ function minecraft(
     const name = Buffer.from(asciiName(settings.host));
     const port = Buffer.alloc(2);
     port.writeUInt16BE(settings.port);
-    // Of no version, since none is to be joined; then what follows is a status.
+    // Version -1: the client only queries the status and does not join.
     const noVersion = Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f]);
     const hello = [Buffer.from([0]), noVersion, varint(name.length), name, port, Buffer.from([1])];
     wire.write(Buffer.concat([packet(Buffer.concat(hello)), packet(Buffer.from([0]))]));

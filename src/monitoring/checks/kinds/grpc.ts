@@ -1,3 +1,4 @@
+/** The gRPC check: calls the standard health service of a server. */
 import { Duplex } from "node:stream";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
@@ -6,7 +7,7 @@ import { converse } from "../protocols/conversation.ts";
 
 const serving = 1;
 const states = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
-/** https://grpc.github.io/grpc/core/md_doc_statuscodes.html */
+/** Failures by gRPC status code: https://grpc.github.io/grpc/core/md_doc_statuscodes.html */
 const refusals: Record<string, string> = {
   5: "The server does not know the service.",
   7: "The server does not allow the health check.",
@@ -16,7 +17,7 @@ const refusals: Record<string, string> = {
 };
 const notGrpc = () => new TargetFailure("The answer is not valid for gRPC.");
 
-/** Up when the health protocol says that it serves. https://github.com/grpc/grpc/blob/master/doc/health-checking.md */
+/** Up when the health protocol reports SERVING. https://github.com/grpc/grpc/blob/master/doc/health-checking.md */
 export const checkGrpc: CheckKind<"grpc"> = (settings, context) =>
   converse(
     settings,
@@ -92,7 +93,7 @@ async function health(wire: Wire, { host, service, tls }: Settings, signal: Abor
   }
 }
 
-/** A message of gRPC with the service as its first field. */
+/** Builds a gRPC message with the name of the service as its first field. */
 function requestFor(service: string): Buffer {
   const name = Buffer.from(service);
   const length =
@@ -103,7 +104,7 @@ function requestFor(service: string): Buffer {
   return Buffer.concat([head, message]);
 }
 
-/** The first field of an answer, which is left out where it is 0. */
+/** Reads the first field of a response. Protocol Buffers omit a field with the value 0. */
 function statusIn(body: Buffer): number {
   const [compressed, ...rest] = body;
   if (compressed !== 0 || rest.length < 4) throw notGrpc();

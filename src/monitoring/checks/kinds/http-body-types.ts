@@ -9,7 +9,7 @@ type BodySettings = {
 
 type Encoded = { body: string | null; contentType: string | null };
 
-/** The body of a request as it is sent, and the Content-Type that its type asks for. */
+/** Encodes the body of a request and returns the matching Content-Type. */
 export function encodedBody({ bodyType, body, form }: BodySettings): Encoded {
   switch (bodyType) {
     case "text":
@@ -47,5 +47,5 @@ function multipart(form: readonly FormField[]): Encoded {
   };
 }
 
-/** Line breaks, which the schema keeps out, would end the header. */
+/** Escapes quotation marks. The schema rejects line breaks, which would end the header. */
 const quoted = (text: string) => text.replaceAll('"', "%22");

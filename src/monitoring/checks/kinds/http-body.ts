@@ -1,4 +1,4 @@
-/** Reads the body of a response as far as its conditions need it, and judges them. */
+/** Reads the body of an HTTP response until its conditions are decided, and judges them. */
 import { parseBounded } from "../../../core/text/json.ts";
 import { monitorBounds } from "../../../core/limits.ts";
 import { type Ending, readCoded, readDecoded } from "../../../core/outgoing/http/decoded-body.ts";
@@ -20,32 +20,32 @@ import { valueAt } from "../protocols/json-path.ts";
 import { charsetOf } from "./http-charset.ts";
 import { TextSearch } from "./http-search.ts";
 
-/** Counted before and after each decompression. */
+/** Maximum size of a body, both before and after each decompression. */
 const maxBytes = monitorBounds.responseBody.value;
 const maxText = "the first 1 MiB of the answer";
 
 type Context = Pick<CheckContext, "memory" | "signal" | "inTurn">;
 
 type ReadBody = {
-  /** Why it does not fulfil a condition; null where it fulfils all. */
+  /** Returns the issue of the first violated condition; null without one. */
   issue(): Promise<Issue | null>;
-  /** The value of a part, of a body that was retained. */
+  /** Returns the body or a value in it. Works only if the body was retained. */
   received(part: Pick<Condition, "source" | "path">): Received;
-  /** Whether text that must be absent was searched for in the first 1 MiB of a longer body only. */
+  /** Whether only the first 1 MiB of a longer body was searched for text that must be absent. */
   isPartlySearched: boolean;
-  /** Frees the body. */
+  /** Releases the memory of the body. */
   drop(): void;
 };
 
-/** Bytes that can still be read. */
+/** Bytes that the check can still read. */
 export type ByteAllowance = { left: number };
 
-/** How long a body without a known end is read once all conditions are decided, so that one that breaks off is found. */
+/** How long to read a body without a known end after all conditions are decided, to detect a broken connection. */
 export const usualPatienceMs = monitorBounds.endlessBody.value * 1_000;
-/** How often a body without a known end is searched. */
+/** Interval between searches of a body without a known end. */
 const searchEveryMs = 100;
 
-/** Media that have no end by their nature. */
+/** Whether the media type is an endless stream. */
 const isStream = (contentType: string) =>
   /^(text\/event-stream|multipart\/x-mixed-replace|audio\/|video\/)/i.test(contentType);
 
@@ -55,17 +55,17 @@ const isSearched = (condition: Condition) =>
 const isNegative = ({ source, op }: Condition) =>
   source === "body" && (op === "notContains" || op === "notMatches");
 
-/** Conditions on a response, of which those on its body count here. */
+/** Conditions on a response; only conditions on its body are judged here. */
 type Wanted = {
   conditions: readonly Condition[];
   secrets: Secrets;
-  /** Whether a part of the body is saved, so that all of it is retained. */
+  /** Whether a later step needs a value from the body, so that all of it is retained. */
   isSaved: boolean;
 };
 
 /**
- * Reads a body until its conditions are decided. A compression bomb costs no more than 1 MiB; a body that is cut
- * short is an error of the connection. Throws TargetFailure, OwnTrouble.
+ * Reads a body until its conditions are decided. A compression bomb costs at most 1 MiB. A truncated body is a
+ * connection error. Throws TargetFailure, OwnTrouble.
  */
 export async function readBody(
   answer: HttpAnswer,
@@ -81,7 +81,7 @@ export async function readBody(
   const search =
     texts.length === 0 ? null : new TextSearch(texts, contentType, isShown ? startNeeded : 0);
   const whole = isWhole ? growingBuffer(maxBytes, context.memory) : null;
-  // Without conditions on the body, its coding does not matter either.
+  // Without conditions on the body, it is not decompressed.
   const read = wanted.length === 0 && !isWhole ? readCoded : readDecoded;
   const hasEnd = answer.length !== null && !(answer.length > maxBytes);
   const watch = hasEnd
@@ -112,13 +112,13 @@ export async function readBody(
 type EndOptions = {
   stop: () => void;
   patienceMs: number;
-  /** Whether no further byte can change the result of a condition. */
+  /** Whether further bytes cannot change the result of any condition. */
   isDecided: () => boolean;
-  /** Whether one of the conditions has failed if all are decided. */
+  /** Whether a decided set of conditions contains a failure. */
   isFailedOnceDecided: boolean;
 };
 
-/** Stops reading a body without a known end once more of it changes nothing. */
+/** Stops reading a body without a known end once further bytes cannot change the result. */
 class EndWatch {
   private timer: NodeJS.Timeout | null = null;
   private isLast = false;
@@ -129,7 +129,7 @@ class EndWatch {
     this.options = options;
   }
 
-  /** Schedules a look at what has arrived. */
+  /** Schedules a search of the received bytes. */
   arrived() {
     if (this.isOver || this.timer !== null) return;
     this.timer = setTimeout(() => this.look(), searchEveryMs);

@@ -1,7 +1,7 @@
 /** Finds the charset of a body by the labels of the Encoding standard (https://encoding.spec.whatwg.org). */
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 
-/** Bytes of a body in which a declaration counts (https://html.spec.whatwg.org/#determining-the-character-encoding). */
+/** Bytes at the start of a body that can declare its charset (https://html.spec.whatwg.org/#determining-the-character-encoding). */
 export const declarationBytes = 1024;
 
 /** The charset parameter of a Content-Type (RFC 9110 §8.3.2), which can be in quotes. */
@@ -12,11 +12,11 @@ const meta = /<meta[\s/](?:"[^"]*"|'[^']*'|[^"'>])*/gi;
 const attribute =
   /(?<=[\s/"'])(charset|content|http-equiv)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+?)(?=\/?(?:\s|$)))/gi;
 
-/** The standard decodes these to a replacement character, because they can hide markup. */
+/** Encodings that the standard refuses to decode, because they can hide markup. */
 const unreadable =
   /^(csiso2022kr|hz-gb-2312|iso-2022-cn|iso-2022-cn-ext|iso-2022-kr|replacement)$/i;
 
-/** The name of an encoding by its label; null for an unknown label. Throws TargetFailure for an encoding that is never decoded. */
+/** Looks up an encoding by its label; null for an unknown label. Throws TargetFailure for an unreadable encoding. */
 function encodingOf(label: string | undefined): Bun.Encoding | null {
   const name = label?.trim() ?? "";
   if (name === "") return null;
@@ -41,7 +41,7 @@ function byZeros([first, second]: Uint8Array): Bun.Encoding | null {
   return first === 0 ? ("utf-16be" as Bun.Encoding) : "utf-16le";
 }
 
-/** The charset of the first `<meta>` that has one, in an attribute or in the Content-Type of its `http-equiv`. */
+/** Finds the charset in the first `<meta>` with one: in an attribute, or in a Content-Type `http-equiv`. */
 function labelInMeta(text: string): string | undefined {
   for (const [element] of text.matchAll(meta)) {
     const attributes = new Map(
@@ -59,14 +59,14 @@ function labelInMeta(text: string): string | undefined {
   return undefined;
 }
 
-/** A declaration of UTF-16 is wrong, since the declaration itself is ASCII. */
+/** Reads a declaration in the body. UTF-16 cannot be correct, since the declaration itself is ASCII. */
 function byDeclaration(start: Uint8Array): Bun.Encoding | null {
   const text = Buffer.from(start).toString("latin1").replace(comment, "");
   const declared = encodingOf(declarationOfXml.exec(text)?.[1] ?? labelInMeta(text));
   return declared?.startsWith("utf-16") ? "utf-8" : declared;
 }
 
-/** The encoding that a Content-Type names; null for none and for an unknown label. Throws TargetFailure. */
+/** Reads the encoding from a Content-Type; null for a missing or unknown label. Throws TargetFailure. */
 function encodingIn(contentType: string): Bun.Encoding | null {
   const [, double, single, plain] = parameter.exec(contentType) ?? [];
   return encodingOf(double ?? single ?? plain);
@@ -76,10 +76,7 @@ function encodingIn(contentType: string): Bun.Encoding | null {
 export const isDeclared = (contentType: string): boolean =>
   /^text\/event-stream\b/i.test(contentType) || encodingIn(contentType) !== null;
 
-/**
- * The charset of a body that starts with these bytes: from its byte order mark, else its Content-Type, else its own
- * declaration, else UTF-8.
- */
+/** Determines the charset of a body by its byte order mark, Content-Type, or declaration, in this order; else UTF-8. */
 export function charsetOf(contentType: string, body: Uint8Array): Bun.Encoding {
   const start = body.subarray(0, declarationBytes);
   const mark = byMark(start);

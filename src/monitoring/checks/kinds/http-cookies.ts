@@ -1,4 +1,4 @@
-/** Cookies that servers set during one check (RFC 6265): sent on its redirects and in its steps, then discarded. */
+/** Stores cookies during one HTTP check (RFC 6265) and sends them with its redirects and steps. */
 import { isIP } from "node:net";
 import { asciiName } from "../../../core/security/destinations.ts";
 import { monitorBounds } from "../../../core/limits.ts";
@@ -35,13 +35,13 @@ const isWithin = (pathname: string, path: string) =>
 export class CookieJar {
   private cookies: Cookie[] = [];
 
-  /** Stores what a response from this URL sets, by RFC 6265 §5.3. */
+  /** Stores the cookies of a response from this URL (RFC 6265 §5.3). */
   store(setCookies: readonly string[], url: URL, nowMs: number) {
     for (const text of setCookies) this.set(text, url, nowMs);
     this.cookies = this.cookies.slice(-maxCookies);
   }
 
-  /** The `Cookie` header of a request to this URL; null where there are none. Cookies of longer paths come first. */
+  /** Builds the `Cookie` header for a URL; null without cookies. Cookies with longer paths are sent first. */
   headerFor(url: URL): string | null {
     if (this.cookies.length === 0) return null;
     const host = hostOf(url);
@@ -58,7 +58,7 @@ export class CookieJar {
     return pairs.length === 0 ? null : pairs.join("; ");
   }
 
-  /** The request with these cookies. Cookies of its own header win over those of the same name. */
+  /** Adds the stored cookies to a request. A cookie in the request's header wins over a stored one of the same name. */
   addTo(request: HttpRequest): HttpRequest {
     const jar = this.headerFor(request.url);
     if (jar === null) return request;
@@ -68,7 +68,7 @@ export class CookieJar {
     return { ...request, headers };
   }
 
-  /** Values that can identify a session, and so are not shown. */
+  /** Values that can identify a session and must not be shown. */
   secrets(): string[] {
     return this.cookies.map(({ value }) => value).filter((value) => value.length >= 8);
   }
@@ -104,7 +104,7 @@ export class CookieJar {
   }
 }
 
-/** By lower-case name; the last of one name counts. */
+/** Attributes by lower-case name; the last duplicate wins. */
 function attributesIn(parts: readonly string[]): Map<string, string> {
   return new Map(
     parts.map((part) => {
@@ -114,7 +114,7 @@ function attributesIn(parts: readonly string[]): Map<string, string> {
   );
 }
 
-/** A year of two digits after day and month, which RFC 6265 §5.1.1 reads as one from 1970 to 2069. */
+/** Two-digit year after day and month. RFC 6265 §5.1.1 maps it to 1970–2069. */
 const shortYear = /(?<=\b\d{1,2} [A-Za-z]{3} )\d\d(?= )/;
 
 /** Max-Age takes precedence over Expires (RFC 6265 §4.1.2.2). */
@@ -127,7 +127,7 @@ function isExpired(attributes: ReadonlyMap<string, string>, nowMs: number): bool
   return Date.parse(date) <= nowMs;
 }
 
-/** A `Cookie` header, extended by the cookies of the jar whose names it lacks. */
+/** Adds cookies of the jar to a `Cookie` header, except for names that the header already has. */
 function withCookies(own: string | undefined, jar: string): string {
   if (own === undefined) return jar;
   const nameIn = (pair: string) => pair.split("=", 1)[0]?.trim();

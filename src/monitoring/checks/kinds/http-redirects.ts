@@ -6,12 +6,12 @@ export function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-/** Fields that describe a body, which a redirect can drop (RFC 9110 §15.4). */
+/** Whether a header describes the body, which a redirect can drop (RFC 9110 §15.4). */
 const isAboutBody = (name: string) => /^(content-.*|digest|last-modified)$/i.test(name);
 
 /**
- * The request that follows a redirect (RFC 9110 §15.4). Other origins get only GET and HEAD, without a body and without
- * the monitor's headers, which can contain credentials.
+ * Builds the request that follows a redirect (RFC 9110 §15.4). Other origins receive only GET and HEAD, without a body
+ * and without the monitor's headers, which can contain credentials.
  */
 export function nextRequest(before: HttpRequest, status: number, location: string): HttpRequest {
   const { url, method, body, headers } = before;

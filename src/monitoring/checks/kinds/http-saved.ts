@@ -6,13 +6,10 @@ import type { SavedValue } from "../../../core/text/placeholders.ts";
 import type { Received } from "../protocols/assertions.ts";
 import type { CheckContext } from "../check.ts";
 
-/** What is saved of an answer is a token or an id, not a page. */
+/** Maximum length of a saved value: long enough for tokens and IDs, but not for pages. */
 const maxLength = 8 * 1024;
 
-/**
- * The value that is to be saved of what was received. Throws TargetFailure, whose sentence follows the status
- * and tells nothing of what was received.
- */
+/** Extracts a value from a response for later steps. Throws TargetFailure, whose sentence does not quote the response. */
 export async function savedValue(
   { name, expression }: Save[number],
   received: Received,

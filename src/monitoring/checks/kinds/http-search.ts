@@ -1,14 +1,14 @@
-/** Searches a body for texts while it arrives. */
+/** Searches an HTTP body for texts while it is received. */
 import { growingBuffer, inPieces, uncounted } from "../../../core/outgoing/memory.ts";
 import { charsetOf, declarationBytes, isDeclared } from "./http-charset.ts";
 
-/** Bytes per searched piece. The end of a piece is retained, and with it the whole piece. */
+/** Bytes per searched piece. The retained tail of a piece keeps the whole piece in memory. */
 const searchedBytes = 16 * 1024;
 
-/** Finds texts across pieces of the body. Retains only as much of the last piece as the texts are long, and the start. */
+/** Finds texts across pieces of the body. Retains only its start and a tail as long as the longest text. */
 export class TextSearch {
   readonly found = new Set<string>();
-  /** The first characters of the body, `startLength` at most. */
+  /** First characters of the body, up to `startLength`. */
   start = "";
   private readonly texts: readonly string[];
   private readonly contentType: string;
@@ -16,7 +16,7 @@ export class TextSearch {
   private readonly overlap: number;
   private decoder: TextDecoder | null = null;
   private tail = "";
-  /** The body until its charset is known. */
+  /** Bytes received before the charset is known. */
   private readonly undecoded = growingBuffer(declarationBytes, uncounted);
   private readonly pieces = inPieces((piece) => this.search(piece), searchedBytes);
 
@@ -31,7 +31,7 @@ export class TextSearch {
     if (this.texts.length > 0) this.pieces.push(chunk);
   }
 
-  /** Searches what has arrived so far. */
+  /** Searches the bytes received so far. */
   flush() {
     this.pieces.flush();
   }
@@ -55,14 +55,14 @@ export class TextSearch {
     this.search(rest);
   }
 
-  /** Searches the bytes whose charset is not known yet, as if they were all. */
+  /** Searches the undecoded bytes as if they were the whole body. */
   private peek() {
     const start = this.undecoded.bytes();
     const text = new TextDecoder(charsetOf(this.contentType, start)).decode(start);
     for (const wanted of this.texts) if (text.includes(wanted)) this.found.add(wanted);
   }
 
-  /** Determines the charset and decodes the bytes so far. */
+  /** Determines the charset and decodes the bytes received so far. */
   private startDecoding() {
     this.found.clear();
     const start = this.undecoded.bytes();

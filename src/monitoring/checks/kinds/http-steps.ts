@@ -1,3 +1,4 @@
+/** Builds the HTTP requests of a check: the monitor's request and its steps, with saved values inserted. */
 import { randomToken } from "../../../core/ids.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { HttpRequest, Transport } from "../../../core/outgoing/http/request.ts";
@@ -8,17 +9,17 @@ import type { CheckKind } from "../check.ts";
 import { encodedBody } from "./http-body-types.ts";
 
 type Settings = Parameters<CheckKind<"http">>[0];
-/** What a check asks, and what it makes of the answer: the monitor's own request, or one of its steps. */
+/** A request and its conditions: the monitor's first request, or one of its steps. */
 export type Asking = Omit<Step, "name">;
 type Values = ReadonlyMap<string, SavedValue>;
 
-/** Whether a request goes where the credentials of the monitor may go. */
+/** Whether a request has the monitor's origin, and so may contain its credentials. */
 export const isOwn = (asking: Asking, settings: Settings): boolean =>
   asking === settings ||
   asking.url.startsWith("/") ||
   new URL(asking.url).origin === new URL(settings.url).origin;
 
-/** A request of a check with the values that it has by now. Throws TargetFailure for one that can't stand in its place. */
+/** Builds a request and inserts saved values. Throws TargetFailure for a value that does not fit its position. */
 export function requestOf(
   asking: Asking,
   settings: Settings,
@@ -43,7 +44,7 @@ export function requestOf(
     body: asking.body === null ? null : fill(asking.body),
     form: asking.form.map((field) => ({ ...field, value: withValues(field.value) })),
   });
-  // The boundary of a multipart body is in its type.
+  // A multipart body needs the Content-Type with its boundary.
   if (contentType !== null && (bodyType === "multipart" || !headers.has("content-type")))
     headers.set("content-type", ["Content-Type", contentType]);
   const url = hasNames
@@ -56,7 +57,7 @@ export function requestOf(
   return { url, method, headers: Object.fromEntries(headers.values()), body, verifyTls, transport };
 }
 
-/** By lower-case name. What a step says of itself goes before what it has of the monitor. */
+/** Headers by lower-case name. Headers of a step override headers of the monitor. */
 function headersOf(
   asking: Asking,
   settings: Settings,
@@ -73,7 +74,7 @@ function headersOf(
   if (isOwn(asking, settings)) {
     const { basicAuth, bearerToken, variables } = settings;
     setAll(settings.headers, Object.keys(variables).length > 0);
-    // It is about the monitor's own body.
+    // Describes the body of the first request, not of this step.
     if (!isFirst) headers.delete("content-type");
     if (basicAuth !== null) {
       const pair = `${basicAuth.username}:${basicAuth.password ?? ""}`;
@@ -86,17 +87,17 @@ function headersOf(
   return headers;
 }
 
-/** As UTF-8, which is what tokens with other letters are made in. */
+/** Encodes the token as UTF-8, one header character per byte. */
 export const bearerOf = (token: string) => `Bearer ${Buffer.from(token).toString("latin1")}`;
 
-/** A line break would begin another header, or the body. */
+/** Rejects control characters: a line break would start another header or the body. */
 function mustFit(name: string, value: string): string {
   if (/[^\P{Cc}\t]/u.test(value))
     throw new TargetFailure(`A value for the header ${name} has control characters.`);
   return value;
 }
 
-/** What the monitor says of its connections, for all that it asks: the client certificate stays with its own origin. */
+/** Connection settings of all requests. The client certificate is used only for the monitor's origin. */
 export function transportOf(settings: Settings): Transport {
   const { ipFamily, connectTo, proxyUrl, clientCertificate, clientKey } = settings;
   const target = () => new URL(settings.url);

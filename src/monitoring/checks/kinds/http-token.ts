@@ -1,3 +1,4 @@
+/** Fetches and renews the OAuth 2 access token that an HTTP check sends to its target. */
 import { createHash } from "node:crypto";
 import type { AccessToken } from "../../../core/outgoing/access-tokens.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
@@ -9,16 +10,16 @@ import type { CheckContext } from "../check.ts";
 import { objectIn } from "../../../core/collections/objects.ts";
 import { retryAbandoned, untilAbandoned } from "../engine/shared-request.ts";
 
-/** So much of a token endpoint's answer is read. */
+/** Maximum size of a response from the token endpoint. */
 const maxBytes = 64 * 1024;
-/** How long a token is kept whose life is not said, and how long one at most. */
+/** Lifetime of a token without `expires_in`, and the maximum for any token. */
 const usualSeconds = 300;
 const maxSeconds = 86_400;
 
-/** As the target itself is asked. */
+/** Connection settings, the same as for the target. */
 type ConnectionOf = Pick<HttpRequest, "verifyTls" | "transport">;
 
-/** The access token with which one check asks its target (RFC 6749 §4.4). */
+/** Provides the access token of one check by the client credentials grant (RFC 6749 §4.4). */
 export function tokenOf(oauth2: OAuth2, connection: ConnectionOf, context: CheckContext) {
   const credentials = createHash("sha256")
     .update(JSON.stringify([context.organizationId, oauth2, connection]))
@@ -34,7 +35,7 @@ export function tokenOf(oauth2: OAuth2, connection: ConnectionOf, context: Check
   const find = () => context.accessTokens.of(credentials, context.now(), fetchToken);
 
   return {
-    /** What is kept, or was given for the credentials. Throws TargetFailure, OwnTrouble. */
+    /** Returns the cached token, or fetches one. Throws TargetFailure, OwnTrouble. */
     async get(): Promise<string> {
       const before = context.part;
       context.part = before === null ? "Access token" : `${before}, access token`;
@@ -42,19 +43,19 @@ export function tokenOf(oauth2: OAuth2, connection: ConnectionOf, context: Check
       context.part = before;
       return token;
     },
-    /** Has another one fetched, where the target does not take one that was kept; once a check. */
+    /** Discards a cached token that the target rejected, at most once per check. Returns whether to retry. */
     renew(): boolean {
       if (token === null || !mayBeOld) return false;
       context.accessTokens.forget(credentials, token);
       mayBeOld = false;
       return true;
     },
-    /** What must not be shown. */
+    /** Values that must not be shown. */
     secrets: () => (token === null ? [] : [token]),
   };
 }
 
-/** Client id and secret are encoded for forms before they are for Basic (RFC 6749 §2.3.1 and appendix B). */
+/** Form encoding, which client ID and secret need before Basic authentication (RFC 6749 §2.3.1, appendix B). */
 const encoded = (text: string) => new URLSearchParams({ text }).toString().slice("text=".length);
 
 function requestOf(oauth2: OAuth2, connection: ConnectionOf): HttpRequest {
@@ -83,7 +84,7 @@ function requestOf(oauth2: OAuth2, connection: ConnectionOf): HttpRequest {
   };
 }
 
-/** RFC 6749 §5.2. */
+/** Failures by error code (RFC 6749 §5.2). */
 const refusals = new Map<unknown, string>([
   ["invalid_client", "the client id or its secret is not accepted"],
   ["unauthorized_client", "the client may not use the client credentials grant"],
@@ -107,7 +108,7 @@ async function asked(request: HttpRequest, context: CheckContext): Promise<Acces
   const { access_token: token, token_type: type, expires_in: seconds } = said;
   if (typeof token !== "string" || token === "")
     throw new TargetFailure(`${status}, but the answer has no access token.`);
-  // What can't stand in a header (RFC 6750 §2.1).
+  // Only these characters can be sent in a header (RFC 6750 §2.1).
   if (!/^[\x21-\x7e]{1,16384}$/.test(token))
     throw new TargetFailure(`${status}, but the access token can't be sent in a header.`);
   if (typeof type === "string" && type.toLowerCase() !== "bearer")
@@ -115,7 +116,7 @@ async function asked(request: HttpRequest, context: CheckContext): Promise<Acces
   return { token, until: context.now() + livesSeconds(seconds) * 1_000 };
 }
 
-/** Some services say it as text. */
+/** Lifetime of a token in seconds. Some services send it as text. */
 function livesSeconds(said: unknown): number {
   const seconds = typeof said === "string" && /^\d{1,9}$/.test(said) ? Number(said) : said;
   return typeof seconds === "number" && seconds >= 0 ? Math.min(seconds, maxSeconds) : usualSeconds;

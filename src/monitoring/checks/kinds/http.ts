@@ -1,3 +1,4 @@
+/** The HTTP check: sends a request and optional further steps, and judges each response by its conditions. */
 import type { Connection } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { type HttpAnswer, named } from "../../../core/outgoing/http/response.ts";
@@ -23,27 +24,27 @@ import { type Asking, bearerOf, isOwn, requestOf, transportOf } from "./http-ste
 import { tokenOf } from "./http-token.ts";
 
 const maxRedirects = 5;
-/** So much of all answers together is read; of each no more than the first 1 MiB. */
+/** Maximum size of all responses of a check together. Each response is read up to 1 MiB. */
 const maxBytes = 4 * 1024 * 1024;
 const partlySearched = "; only the first 1 MiB of the answer was searched for what must be absent";
 type Settings = Parameters<CheckKind<"http">>[0];
 
-/** What the requests of one check share. */
+/** State shared by the requests of one check. */
 type Run = {
   settings: Settings;
   transport: Transport;
   context: CheckContext;
   token: ReturnType<typeof tokenOf> | null;
-  /** Variables, and what was saved of answers. */
+  /** Variables, and values saved from responses. */
   values: Map<string, SavedValue>;
   secrets: Secrets;
   allowance: ByteAllowance;
   cookies: CookieJar;
-  /** Of performance.now(). */
+  /** By performance.now(). */
   startedAt: number;
 };
 
-/** Up when the last answer to each request fulfils all of its conditions. */
+/** Up when the final response to each request satisfies all of its conditions. */
 export const checkHttp: CheckKind<"http"> = async (settings, context) => {
   const { oauth2, verifyTls, steps, certificateExpiryDays } = settings;
   const transport = transportOf(settings);
@@ -108,7 +109,7 @@ type Done = {
   isPartlySearched: boolean;
 };
 
-/** Sends one request, follows its redirects, judges the response and saves its values. Throws TargetFailure, OwnTrouble. */
+/** Sends one request, follows redirects, judges the response, saves values. Throws TargetFailure, OwnTrouble. */
 async function runRequest(asking: Asking, run: Run): Promise<Done> {
   const { context, values } = run;
   const final = await finalResponse(asking, run);
@@ -146,7 +147,7 @@ type Final = Pick<Awaited<ReturnType<typeof send>>, "answer" | "connection"> & {
   expiresAt: string | undefined;
 };
 
-/** The response after all redirects, and after a retry with a new access token. */
+/** Returns the response after all redirects. A 401 response to a cached access token is retried once with a new one. */
 async function finalResponse(asking: Asking, run: Run): Promise<Final> {
   const { settings, transport, context, values, cookies } = run;
   const token = isOwn(asking, settings) ? run.token : null;
@@ -199,7 +200,7 @@ function mustHold({ status }: HttpAnswer, issue: Issue | null) {
 
 type Known = Readonly<Record<string, (path: string) => unknown>>;
 
-/** Judges the conditions about these sources. */
+/** Judges the conditions whose source is in `known`. */
 async function mustFulfil(
   conditions: readonly Condition[],
   answer: HttpAnswer,
@@ -219,7 +220,7 @@ async function judgeHead(
   { answer, redirects, expiresAt }: Final,
   run: Run,
 ) {
-  // A search can wait for its turn, and data that arrives meanwhile would fill the memory.
+  // A search can wait in a queue. The pause keeps incoming data from filling the memory meanwhile.
   const waits = conditions.some(({ source, op }) => source === "header" && isSearch(op));
   if (waits) answer.pause();
   await mustFulfil(conditions, answer, run, {
@@ -232,7 +233,7 @@ async function judgeHead(
 }
 
 /**
- * How long a body without a known end is read once all conditions are decided: longer than each latency limit, and
+ * How long to read a body without a known end after all conditions are decided: longer than each latency limit, but
  * within the timeout of the check.
  */
 function patienceFor(conditions: readonly Condition[], { context, startedAt }: Run): number {

@@ -1,8 +1,9 @@
+/** The IMAP check: reads the greeting and capabilities of a mail server, with an optional login. */
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { checkMail, refusal, sentences } from "../protocols/mail.ts";
 
-/** Up when the server greets and tells its capabilities, and lets the user in where there is one (RFC 9051). */
+/** Up when the server sends a greeting and its capabilities, and accepts the user if one is set (RFC 9051). */
 export const checkImap = checkMail({
   async greeted(wire) {
     const [, state, text = ""] = /^\* (OK|PREAUTH|BYE)\b(.*)$/i.exec(await nextLine(wire)) ?? [];
@@ -22,7 +23,7 @@ export const checkImap = checkMail({
   },
   async signIn(wire, { username, password }, offered) {
     if (/ LOGINDISABLED\b/i.test(offered)) throw new TargetFailure(sentences.onlySecured);
-    // As literals, which may hold any character.
+    // Sends both as literals, which can contain any character.
     const [name, secret] = [Buffer.from(username), Buffer.from(password)];
     let answer = await ask(wire, `LOGIN {${name.length}}`);
     for (const part of [`${username} {${secret.length}}`, password])
@@ -36,7 +37,7 @@ export const checkImap = checkMail({
 
 const notImap = () => new TargetFailure("The answer is not valid IMAP.");
 
-/** https://www.rfc-editor.org/rfc/rfc5530#section-3 */
+/** Failures by response code: https://www.rfc-editor.org/rfc/rfc5530#section-3 */
 const refusals: Record<string, string> = {
   PRIVACYREQUIRED: sentences.onlySecured,
   UNAVAILABLE: sentences.notNow,
@@ -45,13 +46,13 @@ const refusals: Record<string, string> = {
 
 const nextLine = async (wire: Wire) => (await wire.until("\r\n")).toString();
 
-/** Each command is its own tag. */
+/** Sends a command and uses its name as the tag. */
 const ask = (wire: Wire, command: string) =>
   say(wire, `${command.split(" ")[0]} ${command}`, command.split(" ")[0] ?? "");
 
 type Answer = { status: "OK" | "NO" | "BAD" | "+"; text: string; untagged: string[] };
 
-/** What comes of a command, or of a part of one where the server waits for the next. */
+/** Sends a command, or the next part of one, and reads the response. */
 async function say(wire: Wire, line: string, tag: string): Promise<Answer> {
   wire.write(`${line}\r\n`);
   const untagged: string[] = [];

@@ -1,3 +1,4 @@
+/** The Kafka check: requests the metadata of a cluster and the leaders of a topic, with an optional login. */
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { CheckKind } from "../check.ts";
@@ -6,7 +7,7 @@ import { refusedLogin, scram } from "../protocols/scram.ts";
 
 type Settings = Parameters<CheckKind<"kafka">>[0];
 
-/** Keys and versions that every broker from 1.0 to 4.x has. https://kafka.apache.org/protocol */
+/** API keys and versions that every broker from 1.0 to 4.x supports. https://kafka.apache.org/protocol */
 const api = {
   metadata: { key: 3, version: 4 },
   saslHandshake: { key: 17, version: 1 },
@@ -17,7 +18,7 @@ const code = { unknownTopic: 3, topicDenied: 29, unsupportedMechanism: 33, refus
 const maxBytes = 1024 * 1024;
 const notKafka = () => new TargetFailure("The answer is not valid for Kafka.");
 
-/** Up when a broker tells the cluster's metadata, and where a topic is named, all of its partitions have a leader. */
+/** Up when a broker returns the cluster's metadata. If a topic is set, all of its partitions need a leader. */
 export const checkKafka: CheckKind<"kafka"> = (settings, context) =>
   converse(
     settings,
@@ -123,7 +124,7 @@ async function ask(
 
 type Answer = ReturnType<typeof answerIn>;
 
-/** Reads an answer from its start to its end; throws TargetFailure for one that ends too soon. */
+/** Reads the fields of a response in order. Throws TargetFailure for a truncated response. */
 function answerIn(whole: Buffer) {
   let at = 0;
   function bytes(count: number): Buffer {
@@ -136,7 +137,7 @@ function answerIn(whole: Buffer) {
     bytes,
     number,
     skip: (count: number) => void bytes(count),
-    /** Null where there is none. */
+    /** Returns null for a missing text. */
     text() {
       const length = number(2);
       return length < 0 ? null : bytes(length).toString();

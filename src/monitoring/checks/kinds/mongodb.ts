@@ -50,7 +50,7 @@ async function signIn(wire: Wire, user: string, password: string, $db: string) {
   login.mustKnow(textOf(await run(wire, { saslContinue: 1, conversationId, payload, $db })));
 }
 
-/** Up when `hello` is answered, after SCRAM-SHA-256 if there is a user. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/ */
+/** Up when the server answers `hello`, after a SCRAM-SHA-256 login if a user is set. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/ */
 export const checkMongodb: CheckKind<"mongodb"> = (settings, context) => {
   const { username, password, authDatabase } = settings;
   let hello: Document = {};
@@ -81,7 +81,7 @@ export const checkMongodb: CheckKind<"mongodb"> = (settings, context) => {
 
 const text = (value: unknown) => (typeof value === "string" ? value : null);
 
-/** https://www.mongodb.com/docs/manual/reference/command/hello/ */
+/** Role of a server, by its `hello` reply: https://www.mongodb.com/docs/manual/reference/command/hello/ */
 function roleIn({ msg, setName, isWritablePrimary, secondary, arbiterOnly }: Document): string {
   if (msg === "isdbgrid") return "mongos";
   if (setName === undefined) return "standalone";

@@ -1,3 +1,4 @@
+/** The MQTT check: connects to a broker, and can subscribe to a topic and judge a message. */
 import { randomBytes } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
@@ -10,10 +11,10 @@ import { valueAt } from "../protocols/json-path.ts";
 
 type Settings = Parameters<CheckKind<"mqtt">>[0];
 
-/** https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/mqtt-v3.1.1.html */
+/** Packet types: https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/mqtt-v3.1.1.html */
 const packet = { connect: 1, connack: 2, publish: 3, subscribe: 8, suback: 9, disconnect: 14 };
 
-/** Up when the broker lets the client in and subscribe, and a message that is waited for fulfils the assertions. */
+/** Up when the broker accepts the login and subscription, and an awaited message satisfies the assertions. */
 export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
   const startedAt = performance.now();
   return converse(settings, context, async (wire) => {
@@ -45,7 +46,7 @@ function inJson(message: string, path: string): Received {
   return { unreadable: json.unreadable.replace(/^it /, "the message ") };
 }
 
-/** §3.2.2.3 */
+/** Failures by return code of CONNACK (§3.2.2.3). */
 const refusals: Record<number, string> = {
   1: "The broker does not speak MQTT 3.1.1.",
   2: "The broker refused the client identifier.",
@@ -54,7 +55,7 @@ const refusals: Record<number, string> = {
   5: "The broker does not authorize the user.",
 };
 
-/** https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901079 */
+/** Failures by MQTT 5 reason code: https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901079 */
 const refusalsOfMqtt5: Record<number, string> = {
   0x84: "The broker does not speak MQTT 3.1.1.",
   0x85: "The broker refused the client identifier.",
@@ -69,7 +70,7 @@ async function connect(wire: Wire, { username, password }: Settings) {
   const hasPassword = username !== null && password !== null;
   const cleanSession = 0x02;
   const flags = cleanSession | (username === null ? 0 : 0x80) | (hasPassword ? 0x40 : 0);
-  // No check lasts as long as the seconds after which a silent client would be given up.
+  // Keep-alive of 120 s, which is longer than any check.
   const protocol = Buffer.concat([field("MQTT"), Buffer.from([4, flags, 0, 120])]);
   const client = field(`signalbox-${randomBytes(6).toString("hex")}`);
   const parts = [username, hasPassword ? password : null].filter((part) => part !== null);
@@ -89,7 +90,7 @@ async function connect(wire: Wire, { username, password }: Settings) {
 /** Flag of messages that were published before the subscription (§3.3.1.3). */
 const retained = 0x01;
 
-/** The first message, which may come before the subscription is confirmed; null where none is waited for. */
+/** Subscribes and returns the first message, which can arrive before the confirmation. Null without waiting. */
 async function subscribe(
   wire: Wire,
   topic: string,
@@ -119,7 +120,7 @@ async function subscribe(
   return waits ? arrived : null;
 }
 
-/** Text as packets hold it: with its length before it. */
+/** Encodes a text of a packet, preceded by its length. */
 function field(text: string): Buffer {
   const bytes = Buffer.from(text);
   return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 0xff]), bytes]);
@@ -139,8 +140,8 @@ function framed(type: number, flags: number, ...parts: readonly Buffer[]): Buffe
 async function next(wire: Wire, types: readonly number[]) {
   const [first = 0] = await wire.read(1);
   const type = first >> 4;
-  // Before the length is believed: what is no broker may say anything there.
-  // Flags of all other types are 0 (§2.2.2).
+  // Checked before the length, which can be any number in another protocol.
+  // Flags of types other than PUBLISH are 0 (§2.2.2).
   if (!types.includes(type) || (type !== packet.publish && (first & 0x0f) !== 0)) throw notMqtt();
   let length = 0;
   for (let shift = 0; ; shift += 7) {

@@ -4,21 +4,21 @@ import { converse } from "../protocols/conversation.ts";
 
 const type = { preLogin: 0x12, answer: 0x04 };
 
-/** A pre-login with version and encryption, neither of which is meant. MS-TDS §2.2.6.5 */
+/** Pre-login message with placeholders for version and encryption (MS-TDS §2.2.6.5). */
 const preLogin = Buffer.concat([
   Buffer.from([type.preLogin, 1, 0, 26, 0, 0, 1, 0]),
   Buffer.from([0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff]),
   Buffer.alloc(7),
 ]);
 
-/** Major and minor version and build; null where there is no room for them. */
+/** Reads major version, minor version and build; null if the field is too short. */
 function versionIn(options: Buffer): string | null {
   const [at, length] = [options.readUInt16BE(1), options.readUInt16BE(3)];
   if (length < 4) return null;
   return `${options[at]}.${options[at + 1]}.${options.readUInt16BE(at + 2)}`;
 }
 
-/** Up when the server answers the pre-login, which it does before anybody signs in. */
+/** Up when the server responds to the pre-login, which needs no credentials. */
 export const checkMssql: CheckKind<"mssql"> = (settings, context) =>
   converse(
     settings,
@@ -30,7 +30,7 @@ export const checkMssql: CheckKind<"mssql"> = (settings, context) =>
       if (head[0] !== type.answer || length < 12)
         throw new TargetFailure("The answer is not valid for SQL Server.");
       const options = await wire.read(length);
-      // The first option is the version, wherever it stands.
+      // The first option is the version. Its data can have any offset within the response.
       if (options[0] !== 0 || options.readUInt16BE(1) + options.readUInt16BE(3) > length)
         throw new TargetFailure("The answer is not valid for SQL Server.");
       return { words: "Answered the pre-login", details: { version: versionIn(options) } };

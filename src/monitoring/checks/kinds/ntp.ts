@@ -2,7 +2,7 @@ import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { queryTime } from "../../../core/outgoing/ntp.ts";
 import type { CheckKind } from "../check.ts";
 
-/** Up if the server is synchronized, near enough to a reference clock, and agrees with the clock of this machine (RFC 5905 §7.3). */
+/** Up when the server is synchronized, and its stratum and clock offset are within the limits (RFC 5905 §7.3). */
 export const checkNtp: CheckKind<"ntp"> = async (settings, context) => {
   const { host, port, maxOffsetMs, maxStratum } = settings;
   context.step = "resolving the name";

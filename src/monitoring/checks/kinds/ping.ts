@@ -2,7 +2,7 @@ import { pingCommand } from "../../../core/system/ping-command.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { CheckKind } from "../check.ts";
 
-/** Up when every packet comes back, degraded when some are lost. The system's ping has the right to send them. */
+/** Up when all packets are answered, degraded when some are lost. Only the system's ping may send ICMP packets. */
 export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) => {
   const command = pingCommand();
   if (command === null) throw new OwnTrouble("this machine has no ping command");

@@ -2,7 +2,7 @@ import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { checkMail, refusal, sentences } from "../protocols/mail.ts";
 
-/** Up when the server greets, and lets the user in where there is one (RFC 1939, RFC 2595). */
+/** Up when the server sends a greeting, and accepts the user if one is set (RFC 1939, RFC 2595). */
 export const checkPop3 = checkMail({
   async greeted(wire) {
     const { isOk, text } = await answered(wire);
@@ -12,7 +12,7 @@ export const checkPop3 = checkMail({
   async offered(wire) {
     const { isOk } = await ask(wire, "CAPA");
     const lines: string[] = [];
-    // Older servers offer nothing by name.
+    // Older servers do not support CAPA.
     while (isOk && lines.at(-1) !== ".") lines.push((await wire.until("\r\n")).toString());
     return lines.join("\n");
   },
@@ -31,7 +31,7 @@ export const checkPop3 = checkMail({
   leave: "QUIT",
 });
 
-/** https://www.rfc-editor.org/rfc/rfc2449#section-8, https://www.rfc-editor.org/rfc/rfc3206#section-4 */
+/** Failures by response code: https://www.rfc-editor.org/rfc/rfc2449#section-8, https://www.rfc-editor.org/rfc/rfc3206#section-4 */
 const refusals: Record<string, string> = {
   "IN-USE": sentences.inUse,
   "LOGIN-DELAY": "The server limits how often the user may sign in: the interval is too short.",

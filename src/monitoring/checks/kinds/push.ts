@@ -1,3 +1,4 @@
+/** Results of push monitors without a new report: overdue, unknown, or unchanged during maintenance. */
 import { durationInWords } from "../../../core/text/words.ts";
 import type { CheckResult } from "../check.ts";
 import type { TroubleWatch } from "../engine/own-trouble.ts";
@@ -5,15 +6,15 @@ import { inverse, maxStallMs, unknownResult } from "../engine/run-check.ts";
 
 type Reporting = { intervalSeconds: number; settings: Record<string, unknown> | null };
 
-/** Within so many seconds the next result is in time; a push monitor has a grace of its own. */
+/** Maximum seconds until the next result: the interval plus the grace period of a push monitor. */
 export function allowedSeconds({ intervalSeconds, settings }: Reporting): number {
   return intervalSeconds + Number(settings?.["grace"] ?? 0);
 }
 
-/** A report that arrived during a standstill is read within this time. */
+/** Longest time until a report that arrived during a standstill is processed. */
 const lateReportMs = 10_000;
 
-/** The result of a monitor without a report in time, unless no report could arrive. */
+/** Result of a monitor with an overdue report: down, or unknown if no report could arrive. */
 export function silenceOutcome(
   monitor: Reporting & { inverted: boolean },
   trouble: TroubleWatch,
@@ -26,7 +27,7 @@ export function silenceOutcome(
   return monitor.inverted ? inverse(overdue(monitor)) : overdue(monitor);
 }
 
-/** When silence counts again. After an interruption the window starts anew, as it does when the appliance starts. */
+/** When the next report becomes overdue. An interruption restarts the window, as does a restart of the appliance. */
 export function nextSilenceAt(
   monitor: Reporting,
   trouble: TroubleWatch,
@@ -37,11 +38,11 @@ export function nextSilenceAt(
   return until === Infinity ? startedAt + seconds * 1000 : until + allowedSeconds(monitor) * 1000;
 }
 
-/** The last interruption in the window that ends now. */
+/** Last interruption within the allowed time before now. */
 const interruptionIn = (monitor: Reporting, trouble: TroubleWatch, now: number) =>
   trouble.interruptionSince(now - allowedSeconds(monitor) * 1000);
 
-/** Down at once: the grace was the patience. */
+/** Down without retries: the grace period replaces them. */
 function overdue(monitor: Reporting): CheckResult {
   const allowed = durationInWords(allowedSeconds(monitor));
   return {
@@ -52,7 +53,7 @@ function overdue(monitor: Reporting): CheckResult {
   };
 }
 
-/** What is known of a job that had failed when nobody listened to it, and can't be asked. */
+/** Result at the start or end of maintenance if the last report was down. */
 export const stillFailing: CheckResult = {
   status: "down",
   final: true,
@@ -60,7 +61,7 @@ export const stillFailing: CheckResult = {
   latencyMs: null,
 };
 
-/** What is known, when maintenance begins or ends, of a job whose reports were good and in time. */
+/** Result at the start or end of maintenance if the last report was up and in time. */
 export const stillReporting: CheckResult = {
   status: "up",
   message: "It last reported up, and in time.",

@@ -1,3 +1,4 @@
+/** The RADIUS check: signs in a user and verifies the signature of the response. */
 import { createHmac, randomBytes } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { askByDatagram } from "../../../core/outgoing/datagrams.ts";
@@ -13,7 +14,7 @@ const attribute = {
   messageAuthenticator: 80,
 };
 
-/** Up when the user is let in. RFC 2865, signed as RFC 3579 §3.2 has it */
+/** Up when the server accepts the user (RFC 2865). The request is signed (RFC 3579 §3.2). */
 export const checkRadius: CheckKind<"radius"> = async (settings, context) => {
   const { host, port, secret, username, password } = settings;
   const startedAt = performance.now();
@@ -51,7 +52,7 @@ function requestOf({ id, authenticator, secret, username, password }: Request): 
     field(attribute.userName, Buffer.from(username)),
     field(attribute.password, hidden(Buffer.from(password), authenticator, secret)),
     field(attribute.nasIdentifier, Buffer.from("signalbox")),
-    // Last, so that it is easily filled in.
+    // Last, so that the signature can be written into the last 16 bytes.
     field(attribute.messageAuthenticator, Buffer.alloc(16)),
   ]);
   const message = Buffer.concat([Buffer.from([code.request, id, 0, 0]), authenticator, fields]);
@@ -66,7 +67,7 @@ function requestOf({ id, authenticator, secret, username, password }: Request): 
 const field = (type: number, value: Buffer) =>
   Buffer.concat([Buffer.from([type, value.length + 2]), value]);
 
-/** RFC 2865 §5.2 */
+/** Encrypts the password with the shared secret (RFC 2865 §5.2). */
 function hidden(password: Buffer, authenticator: Buffer, secret: string): Buffer {
   const padded = Buffer.alloc(Math.max(16, Math.ceil(password.length / 16) * 16));
   padded.set(password);
@@ -80,7 +81,7 @@ function hidden(password: Buffer, authenticator: Buffer, secret: string): Buffer
   return padded;
 }
 
-/** Whether who answers knows the secret: RFC 2865 §3, and RFC 3579 §3.2 where it is signed like that, too. */
+/** Verifies that the server knows the secret (RFC 2865 §3), and a Message-Authenticator if present (RFC 3579 §3.2). */
 function isSigned(answer: Buffer, authenticator: Buffer, secret: string): boolean {
   const length = answer.readUInt16BE(2);
   if (length < 20 || length > answer.length) return false;
@@ -97,7 +98,7 @@ function isSigned(answer: Buffer, authenticator: Buffer, secret: string): boolea
   return createHmac("md5", secret).update(message).digest().equals(signature);
 }
 
-/** The values of all attributes of a type, as parts of the message. */
+/** Values of all attributes of a type. They share memory with the message. */
 function attributesIn(message: Buffer, type: number): Buffer[] {
   const found: Buffer[] = [];
   const length = message.readUInt16BE(2);
@@ -106,6 +107,6 @@ function attributesIn(message: Buffer, type: number): Buffer[] {
   return found;
 }
 
-/** What the server has to say to the user (RFC 2865 §5.18). */
+/** Message of the server for the user (RFC 2865 §5.18). */
 const replyIn = (answer: Buffer) =>
   Buffer.concat(attributesIn(answer, attribute.replyMessage)).toString();

@@ -1,7 +1,8 @@
+/** Maps top-level domains to the RDAP servers of their registries. */
+
 /**
- * Where the registry of a top-level domain answers RDAP, as IANA's bootstrap registry of 2025-12-11 has it
- * (RFC 9224, https://data.iana.org/rdap/dns.json), and a few that it lacks (co, io, me, sh). `*` stands for the
- * top-level domain itself. Those that are not here answer at `rdap.nic.*`, if at all.
+ * Top-level domains by RDAP server, from IANA's bootstrap registry of 2025-12-11 (RFC 9224,
+ * https://data.iana.org/rdap/dns.json). Added by hand: co, io, me, sh. `*` stands for the top-level domain itself.
  */
 const registries: Readonly<Record<string, string>> = {
   "https://rdap.verisign.com/*/v1/": "com net",
@@ -75,7 +76,7 @@ const registries: Readonly<Record<string, string>> = {
   "https://www.rdap.fj/": "fj",
 };
 
-/** The RDAP server that knows the domain, in ASCII and lower case. */
+/** Returns the RDAP server for a domain in lower-case ASCII. Unlisted top-level domains default to `rdap.nic.*`. */
 export function rdapServerOf(domain: string): string {
   const tld = domain.slice(domain.lastIndexOf(".") + 1);
   const found = Object.entries(registries).find(([, all]) => all.split(" ").includes(tld));

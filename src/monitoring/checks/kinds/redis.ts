@@ -1,10 +1,11 @@
+/** The Redis check: sends PING, with an optional login, and reads the server's version and role. */
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { CheckKind } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
 
-/** Up when PING is answered, after signing in where there is a username or a password. https://redis.io/docs/latest/develop/reference/protocol-spec/ */
+/** Up when the server answers PING, after a login if a username or a password is set. https://redis.io/docs/latest/develop/reference/protocol-spec/ */
 export const checkRedis: CheckKind<"redis"> = async (settings, context) =>
   converse(
     settings,
@@ -22,14 +23,14 @@ export const checkRedis: CheckKind<"redis"> = async (settings, context) =>
 
 const maxFields = 20;
 
-/** What HELLO tells of the server, which those before Redis 6 do not know: a list of names and values. */
+/** Reads the server's details with HELLO, a list of names and values. Servers before Redis 6 do not support it. */
 async function told(wire: Wire): Promise<DetailsOf<"redis">> {
   send(wire, ["HELLO"]);
   const count = Number(/^\*(\d{1,3})$/.exec(await line(wire))?.[1] ?? 0);
   const fields = new Map<string, string>();
   for (let read = 0; read < Math.min(count / 2, maxFields); read++) {
     const name = await value(wire);
-    // What it is made of is a list within the list, and comes last.
+    // The modules are a nested list in the last field.
     if (name === "modules") break;
     fields.set(name, await value(wire));
   }
@@ -48,7 +49,7 @@ async function value(wire: Wire): Promise<string> {
 
 const notRedis = () => new TargetFailure("The answer is not valid for Redis.");
 
-/** By the first word of an error. */
+/** Failures by the first word of an error. */
 const errors: Record<string, string> = {
   NOAUTH: "The server asks for a password.",
   WRONGPASS: "The server refused the password.",
@@ -63,7 +64,7 @@ function send(wire: Wire, words: readonly string[]) {
   wire.write(`*${words.length}\r\n${parts.join("")}`);
 }
 
-/** The answer to a command, where it is a simple string. */
+/** Sends a command and reads a simple string as its response. Throws TargetFailure. */
 async function ask(wire: Wire, words: readonly string[]): Promise<string> {
   send(wire, words);
   const [mark] = await wire.read(1);

@@ -1,8 +1,9 @@
+/** The SMTP check: reads the greeting and extensions of a mail server, with an optional login. */
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { checkMail, refusal, sentences } from "../protocols/mail.ts";
 
-/** Up when the server greets and answers EHLO, and lets the user in where there is one (RFC 5321, RFC 4954). */
+/** Up when the server sends a greeting, answers EHLO, and accepts the user if one is set (RFC 5321, RFC 4954). */
 export const checkSmtp = checkMail({
   async greeted(wire) {
     const { code, text } = await answered(wire);
@@ -10,7 +11,7 @@ export const checkSmtp = checkMail({
     return text.replaceAll("\n", " ");
   },
   async offered(wire) {
-    // The address of one who has no name of its own (RFC 5321 §4.1.4).
+    // Address literal, for clients without a host name (RFC 5321 §4.1.4).
     const { code, text } = await ask(wire, "EHLO [127.0.0.1]");
     if (code !== 250) throw refusal(`The server answered EHLO with ${code}, expected 250.`, text);
     return text;
@@ -45,7 +46,7 @@ export const checkSmtp = checkMail({
 
 const inBase64 = (text: string) => Buffer.from(text).toString("base64");
 
-/** https://www.rfc-editor.org/rfc/rfc4954#section-6 */
+/** Failures by reply code: https://www.rfc-editor.org/rfc/rfc4954#section-6 */
 const refusals: Record<number, string> = {
   454: sentences.notNow,
   530: sentences.onlySecured,
@@ -59,7 +60,7 @@ function ask(wire: Wire, command: string) {
   return answered(wire);
 }
 
-/** The code of the next answer, and the text of its lines. */
+/** Reads the next response: its code, and the text of its lines. */
 async function answered(wire: Wire): Promise<{ code: number; text: string }> {
   const texts: string[] = [];
   for (;;) {

@@ -1,3 +1,4 @@
+/** The SNMP check: reads one object of a device and judges its value by assertions. */
 import type dgram from "node:dgram";
 import { EventEmitter } from "node:events";
 import type { Session, User, Varbind } from "net-snmp";
@@ -11,7 +12,7 @@ import { snmpText } from "../protocols/snmp-values.ts";
 type Settings = Parameters<CheckKind<"snmp">>[0];
 type Snmp = typeof import("net-snmp");
 
-/** Up when the device returns the value of the object, and that fulfils the assertions. */
+/** Up when the device returns the object's value, and the value satisfies the assertions. */
 export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
   const { host, port, oid, assertions } = settings;
   context.step = "resolving the name";
@@ -60,10 +61,10 @@ function read(
   return promise;
 }
 
-/** Whether the value is of the requested object. The library decodes identifiers outside of 1 differently. */
+/** Whether the value belongs to the requested object. The library decodes identifiers outside `1.` differently. */
 const isAbout = (value: Varbind, oid: string) => value.oid === oid || !oid.startsWith("1.");
 
-/** Without the leading dot that tools often write: the library rejects it. */
+/** Removes the leading dot that many tools write, because the library rejects it. */
 const plainOid = (oid: string) => oid.replace(/^\./, "");
 
 const notSnmp = () => new TargetFailure("The answer is not valid for SNMP.");
@@ -72,12 +73,12 @@ const secretsIn = ({ community, authPassword, privPassword }: Settings) =>
   [community, authPassword, privPassword].filter((secret) => secret !== null);
 
 /**
- * Messages that are read from a device. A real sign-in needs three; each report can make the library derive its keys
- * again, which takes milliseconds of the event loop.
+ * Maximum messages read from a device. A login needs three. Each report can make the library derive its keys again,
+ * which blocks the event loop for milliseconds.
  */
 const maxMessages = 20;
 
-/** A socket as the library uses one: its own would take from anywhere, and is not told when nobody listens. */
+/** Socket for the library. The library's own accepts packets from any address and does not notice a closed port. */
 class OneSocket extends EventEmitter {
   private readonly socket: Datagrams;
 
@@ -112,7 +113,7 @@ class OneSocket extends EventEmitter {
   unref() {}
 }
 
-/** The context ends it sooner. */
+/** More than a check can use: its timeout ends the retries. */
 const retries = 1_000;
 
 function sessionOver(socket: OneSocket, snmp: Snmp, settings: Settings): Session {
@@ -145,7 +146,7 @@ function userOf(snmp: Snmp, settings: Settings): User {
   } as User;
 }
 
-/** https://www.rfc-editor.org/rfc/rfc3416#section-3 */
+/** Translates an error of the library, by its status: https://www.rfc-editor.org/rfc/rfc3416#section-3 */
 function failureOf(error: Error & { status?: number; code?: number }, snmp: Snmp): TargetFailure {
   const { name, message, status } = error;
   if (name === "RequestFailedError")

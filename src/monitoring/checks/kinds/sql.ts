@@ -1,4 +1,4 @@
-/** PostgreSQL, MySQL and MariaDB: up when the query is answered and its rows fulfil the assertions. */
+/** The checks of PostgreSQL, MySQL and MariaDB: run a query and judge its rows by assertions. */
 import { isDecimal, LongNumber } from "../../../core/text/decimals.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { excerpt } from "../../../core/text/words.ts";
@@ -18,7 +18,7 @@ type Settings = Parameters<CheckKind<"postgres">>[0];
 type Server = {
   name: string;
   open: OpenSession;
-  /** Query for a row whose columns are details. */
+  /** Query for the server's details, one per column. */
   about: string;
   refusals: Record<string, string>;
 };
@@ -29,7 +29,7 @@ const full = "The server has no connection left.";
 const invalid = "The server does not understand the query.";
 const forbidden = "The user may not run the query.";
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** Error codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const postgres: Server = {
   name: "PostgreSQL",
   open: postgresSession,
@@ -47,7 +47,7 @@ const postgres: Server = {
   },
 };
 
-/** https://mariadb.com/kb/en/mariadb-error-code-reference/ */
+/** Error codes: https://mariadb.com/kb/en/mariadb-error-code-reference/ */
 const mysql: Server = {
   name: "MySQL",
   open: mysqlSession,
@@ -113,7 +113,7 @@ function ask(server: Server, settings: Settings, context: CheckContext) {
   );
 }
 
-/** Servers send decimals and long integers as text, in arrays as well. */
+/** Converts decimals and long integers, which servers send as text, also in arrays. */
 function withNumber(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withNumber);
   return typeof value === "string" && isDecimal(value) ? new LongNumber(value) : value;

@@ -1,3 +1,4 @@
+/** The SSH check: exchanges keys with a server and compares the fingerprint of its host key. */
 import {
   createECDH,
   createHash,
@@ -15,10 +16,10 @@ import { excerpt } from "../../../core/text/words.ts";
 import { type CheckKind, since } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
 
-/** https://www.rfc-editor.org/rfc/rfc4253#section-12 */
+/** Message numbers: https://www.rfc-editor.org/rfc/rfc4253#section-12 */
 const message = { disconnect: 1, ignore: 2, debug: 4, init: 20, request: 30, reply: 31 };
 
-/** Up when the server proves that it has its host key, and that is the expected one. */
+/** Up when the server proves possession of its host key, and the fingerprint matches if one is expected. */
 export const checkSsh: CheckKind<"ssh"> = (settings, context) => {
   const startedAt = performance.now();
   return converse(settings, context, async (wire) => {
@@ -41,7 +42,7 @@ const unproven = () => new TargetFailure("The server does not prove that it has 
 
 type Agreement = { hash: string; ours: Buffer; secretWith: (theirs: Buffer) => bigint };
 
-/** The first that both know is taken. */
+/** Key exchange methods in order of preference. */
 const agreements: Record<string, () => Agreement> = {
   "curve25519-sha256": x25519,
   "curve25519-sha256@libssh.org": x25519,
@@ -74,7 +75,7 @@ function nistp256(): Agreement {
   };
 }
 
-/** https://www.rfc-editor.org/rfc/rfc3526#section-3 */
+/** Prime of group 14: https://www.rfc-editor.org/rfc/rfc3526#section-3 */
 const prime = BigInt(
   `0x${[
     "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74",
@@ -88,7 +89,7 @@ const prime = BigInt(
   ].join("")}`,
 );
 
-/** For old devices. With 256 bits of ours it takes 3 ms; Node's own takes half a second to begin with. */
+/** For old devices. A 256-bit exponent takes 3 ms; Node's implementation needs 0.5 s to initialize. */
 function group14(hash: string): Agreement {
   const own = unsigned(randomBytes(32));
   return {
@@ -115,7 +116,7 @@ const p256 = { curve: "P-256", bytes: 32, hash: "sha256" };
 const p384 = { curve: "P-384", bytes: 48, hash: "sha384" };
 const p521 = { curve: "P-521", bytes: 66, hash: "sha512" };
 
-/** How a key of the server and what it signed are read; the first that the server has is taken. */
+/** Verifies a signature, by host key algorithm in order of preference. */
 const hostKeys: Record<string, (key: Reader, data: Buffer, signature: Reader) => boolean> = {
   "ssh-ed25519": (key, data, signature) =>
     verify(
@@ -160,14 +161,14 @@ function rsa(hash: string) {
 
 const jwk = (key: JsonWebKey) => createPublicKey({ key, format: "jwk" });
 
-/** What is never used has to be agreed upon as well: nothing is sent once the keys are exchanged. */
+/** Both sides must agree on these algorithms, although the check ends before their first use. */
 const ciphers =
   "aes128-ctr,aes256-ctr,aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,aes192-ctr,aes128-cbc,aes256-cbc,3des-cbc";
 const macs =
   "hmac-sha2-256,hmac-sha2-512,hmac-sha2-256-etm@openssh.com,hmac-sha2-512-etm@openssh.com,hmac-sha1,hmac-sha1-etm@openssh.com,umac-128@openssh.com,umac-128-etm@openssh.com";
 const compression = "none,zlib@openssh.com,zlib";
 
-/** What the server says it is, and the key that it proved to have. https://www.rfc-editor.org/rfc/rfc4253#section-8 */
+/** Exchanges keys; returns the server's banner and its proven host key. https://www.rfc-editor.org/rfc/rfc4253#section-8 */
 async function exchangeKeys(wire: Wire) {
   const own = `SSH-2.0-Signalbox_${version.replaceAll(/[^\w.]/g, "_")}`;
   wire.write(`${own}\r\n`);
@@ -224,7 +225,7 @@ async function exchangeKeys(wire: Wire) {
         .digest();
       return proves?.value(ofKey, exchanged, ofProof) ?? false;
     } catch {
-      // Numbers that are no point, no key or no signature.
+      // The server sent an invalid point, key or signature.
       return false;
     }
   }
@@ -235,7 +236,7 @@ function first<T>(known: Readonly<Record<string, T>>, offered: readonly string[]
   return entry && { name: entry[0], value: entry[1] };
 }
 
-/** What the server says it is; other lines may come before. */
+/** Reads the identification of the server. Other lines can precede it. */
 async function identification(wire: Wire): Promise<string> {
   for (;;) {
     const line = (await wire.until("\n")).toString("latin1").replace(/\r$/, "");
@@ -244,12 +245,12 @@ async function identification(wire: Wire): Promise<string> {
       throw new TargetFailure("The server speaks an older version of SSH.");
     if (/^(Exceeded MaxStartups|Not allowed at this time)/.test(line))
       throw new TargetFailure("The server accepts no more connections at the moment.");
-    // How servers of HTTP and of mail begin.
+    // First lines of HTTP and mail servers.
     if (/^(HTTP\/|\d{3}[ -]|\* |\+OK|-ERR)/.test(line)) throw notSsh();
   }
 }
 
-/** The payload of the next packet, which has to be of this type. */
+/** Reads the payload of the next packet, which must have this type. */
 async function next(wire: Wire, type: number): Promise<Buffer> {
   for (;;) {
     const length = (await wire.read(4)).readUInt32BE();
@@ -283,7 +284,7 @@ function string(value: string | Buffer): Buffer {
   return Buffer.concat([uint32(bytes.length), bytes]);
 }
 
-/** https://www.rfc-editor.org/rfc/rfc4251#section-5 */
+/** Encodes an integer: https://www.rfc-editor.org/rfc/rfc4251#section-5 */
 function mpint(value: bigint): Buffer {
   const hex = value.toString(16);
   const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex");
@@ -301,7 +302,7 @@ function padded(number: Buffer, length: number): Buffer | undefined {
 
 type Reader = { string: () => Buffer };
 
-/** Reads one string after the other. Throws TargetFailure where the next is not whole. */
+/** Reads consecutive strings. Throws TargetFailure for a truncated string. */
 function reader(bytes: Buffer): Reader {
   let at = 0;
   return {

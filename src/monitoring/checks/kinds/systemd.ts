@@ -38,7 +38,7 @@ export const checkSystemd: CheckKind<"systemd"> = async ({ unit }, context) => {
   );
 };
 
-/** Of those that systemd.exec(5) names for `$SERVICE_RESULT`. */
+/** Results that a message can show: values of `$SERVICE_RESULT` in systemd.exec(5). */
 const reasons = [
   "protocol",
   "timeout",

@@ -2,10 +2,10 @@ import { type Connection, dial } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { type CheckKind, since } from "../check.ts";
 
-/** So much of an answer is searched for what is expected. */
+/** Maximum bytes of a response that are searched for the expected text. */
 const maxBytes = 64 * 1024;
 
-/** Up when the port accepts a connection and, where something is expected, says it. */
+/** Up when the port accepts a connection and sends the expected text, if one is set. */
 export const checkTcp: CheckKind<"tcp"> = async ({ host, port, send, expect }, context) => {
   const startedAt = performance.now();
   context.step = "resolving the name";
@@ -26,7 +26,7 @@ function heard(connection: Connection, wanted: Buffer): Promise<void> {
     if (length >= maxBytes) return;
     length += chunk.length;
     const searched = Buffer.concat([tail, chunk]);
-    // It may begin at the end of what arrived and go on in what comes next.
+    // The expected text can span two chunks.
     tail = Buffer.from(searched.subarray(Math.max(0, searched.length - wanted.length + 1)));
     if (searched.includes(wanted)) resolve();
     else if (length >= maxBytes)

@@ -4,7 +4,7 @@ import { securedDetails } from "../protocols/conversation.ts";
 import { dial } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 
-/** Up when the certificate is trusted, for this name and not about to end. */
+/** Up when the certificate is trusted and valid for this name, degraded when it expires soon. */
 export const checkTls: CheckKind<"tls"> = async (settings, context) => {
   const startedAt = performance.now();
   const { host, port, serverName, certificateExpiryDays } = settings;

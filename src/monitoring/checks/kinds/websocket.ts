@@ -1,3 +1,4 @@
+/** The WebSocket check: opens a connection, and can send a message and wait for an expected one. */
 import { createHash, randomBytes } from "node:crypto";
 import { version } from "../../../core/assets.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
@@ -11,10 +12,10 @@ import { converse } from "../protocols/conversation.ts";
 type Settings = Parameters<CheckKind<"websocket">>[0];
 
 const opcode = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 };
-/** What the key of a handshake is answered with: RFC 6455 §1.3 */
+/** Appended to the key of a handshake before it is hashed (RFC 6455 §1.3). */
 const magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
-/** Up when the handshake succeeds and, where something is expected, a message says it. */
+/** Up when the handshake succeeds and a message contains the expected text, if one is set. */
 export const checkWebsocket: CheckKind<"websocket"> = (settings, context) => {
   const url = new URL(settings.url);
   const { verifyTls, certificateExpiryDays } = settings;
@@ -40,7 +41,7 @@ export const checkWebsocket: CheckKind<"websocket"> = (settings, context) => {
 
 const notWebSocket = () => new TargetFailure("The server does not speak WebSocket.");
 
-/** Opens the WebSocket (RFC 6455 §4.1); returns the subprotocol that the server has chosen. */
+/** Opens the WebSocket (RFC 6455 §4.1) and returns the subprotocol chosen by the server. */
 async function shakeHands(wire: Wire, url: URL, { headers }: Settings): Promise<string | null> {
   const key = randomBytes(16).toString("base64");
   const fields = new Map<string, [name: string, value: string]>();
@@ -76,10 +77,10 @@ async function shakeHands(wire: Wire, url: URL, { headers }: Settings): Promise<
   return subprotocol;
 }
 
-/** Without its parameters (RFC 6455 §9.1). */
+/** Removes the parameters of an extension (RFC 6455 §9.1). */
 const extensionName = (extension: string) => extension.split(";", 1)[0]?.trim().toLowerCase() ?? "";
 
-/** A whole message of ours, masked as RFC 6455 §5.3 asks of a client. */
+/** Encodes a message, masked as RFC 6455 §5.3 requires of clients. */
 function frame(code: number, payload: Buffer): Buffer {
   const mask = randomBytes(4);
   const length =
@@ -90,7 +91,7 @@ function frame(code: number, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x80 | code, ...length]), mask, masked]);
 }
 
-/** Reads messages until one has what is wanted, and returns that; the wire bounds how much that is. */
+/** Reads messages until one contains the expected text, and returns it. The wire limits the total size. */
 async function heard(wire: Wire, wanted: Buffer): Promise<string> {
   let message: Buffer = Buffer.alloc(0);
   for (;;) {
