@@ -38,7 +38,7 @@ export type Plan = {
 export type History = {
   /** How many rows there are, for the progress. */
   total: number;
-  /** In the order of the source, some at a time; beats older than `since` may be left out. */
+  /** Batches in the order of the source. Beats older than `since` can be omitted. */
   beats(since: number): AsyncIterable<readonly Beat[]> | Iterable<readonly Beat[]>;
   /** Sums of whole hours and days; null where they have to be made of the beats. */
   sums:

@@ -94,7 +94,7 @@ export type Preparing = {
   scope: Scope;
   plan: Plan;
   planned: readonly Planned[];
-  /** Records of earlier imports from this source, by key. */
+  /** Records of earlier imports from the source, by key. */
   known: ReadonlyMap<string, ExternalRecord>;
   /** Ids of those that still exist. */
   here: ReadonlySet<string>;
