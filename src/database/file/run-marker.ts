@@ -89,7 +89,7 @@ function overwrite(file: string, content: string) {
   closeSync(handle);
 }
 
-/** Pads the content, because the marker of an older version is shorter. */
+/** Writes a new file, because the marker of an older version is shorter and can't be changed in place. */
 function replace(file: string, content: string) {
   const fresh = `${file}.new-${process.pid}`;
   rmSync(fresh, { force: true });
