@@ -1,3 +1,4 @@
+/** Builds the JSON Schema of configuration files. */
 import { z } from "zod";
 import { ConfigSource, configKey } from "./schema.ts";
 import { fieldsOf, type SectionName, sectionNames, sections } from "./sections-schema.ts";
@@ -12,7 +13,9 @@ const words: Record<SectionName, string> = {
   statusPages: "Public pages, by their keys.",
 };
 
-/** Fields of one type. None is required here: `defaults` may have it, and applying says what is missing. */
+/**
+ * Schema of one type's fields. All are optional, because `defaults` can supply them; applying reports missing fields.
+ */
 const entryOf = (section: SectionName, type: string | null) =>
   z.strictObject({
     ...(type !== null && { type: z.literal(type) }),
@@ -29,7 +32,7 @@ function sectionOf(section: SectionName) {
   return z.record(z.string().regex(configKey), entry).meta({ description: words[section] });
 }
 
-/** Of several types: what one of them takes is fine. */
+/** Schema of `defaults`, which accepts the fields of every type of the section. */
 function defaultsOf(section: SectionName) {
   const types = typesOf(section);
   const fields = (types.length === 0 ? [null] : types).flatMap((type) =>
@@ -53,7 +56,7 @@ const perSection = <T>(make: (section: SectionName) => T) =>
     T
   >;
 
-/** What editors check and complete a configuration by, as JSON Schema 2020-12: made by the build. */
+/** JSON Schema 2020-12 for validation and completion in editors. The build calls it. */
 export function configSchema(): Json {
   const whole = z.strictObject({
     source: ConfigSource.default("main").meta({
@@ -89,7 +92,7 @@ const variable = { type: "string", pattern: "^\\$\\{[^}]*\\}$" };
 const isText = ({ type, pattern, format, enum: choices }: Json) =>
   type === "string" && pattern === undefined && format === undefined && choices === undefined;
 
-/** What is not any text may come from a variable as well. */
+/** Also allows a variable in fields that do not accept arbitrary text. */
 function mayBeVariables(fields: Record<string, Json>) {
   for (const [name, { description, default: usual, ...field }] of Object.entries(fields))
     if (field["const"] === undefined && !isText(field))

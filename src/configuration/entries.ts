@@ -8,19 +8,19 @@ import { ConfigSource, configKey } from "./schema.ts";
 import { fieldsOf, type SectionName, sectionNames, sections } from "./sections-schema.ts";
 import { type Fields, isObject } from "../core/collections/objects.ts";
 
-/** What a configuration says of one record. */
+/** Settings of one record in a configuration. */
 export type Entry = {
   section: SectionName;
   key: string;
-  /** In the words of a configuration, with the defaults that its type takes. */
+  /** Fields by their configuration names, including applicable defaults. */
   fields: Fields;
-  /** Fields that come from `defaults`. */
+  /** Fields whose values come from `defaults`. */
   inherited: ReadonlySet<string>;
 };
 
 export type Configuration = {
   source: string;
-  /** Slug of the organization that it is for; null for whichever it is applied to. */
+  /** Slug of the target organization; null allows any. */
   organization: string | null;
   entries: Entry[];
 };
@@ -31,7 +31,7 @@ const Head = z.object({
   organization: z.string().max(63).nullable().default(null),
 });
 
-/** A configuration as it was sent. Throws VALIDATION_ERROR for fields, types, keys and references that there are not. */
+/** Validates a configuration. Throws VALIDATION_ERROR for unknown fields, types, keys and references. */
 export async function configurationOf(document: unknown): Promise<Configuration> {
   const issues: ErrorDetail[] = [];
   const issue = (path: string, message: string) => void issues.push({ path, message });
@@ -66,13 +66,13 @@ export async function configurationOf(document: unknown): Promise<Configuration>
 const unknownField = (what: string, name: string, known: Iterable<string>) =>
   `is not a field of ${what}${suggestionFor(name, known)}`;
 
-/** Whether it is the page that every organization has. */
+/** Whether it is the default page, which every organization has. */
 export const isOwnPage = ({ section, fields }: Entry) =>
   section === "statusPages" && fields["default"] === true;
 
 type Issue = (path: string, message: string) => void;
 
-/** Every field that a section's types have, and `type` itself. */
+/** All fields of a section's types, including `type`. */
 const everyField = (section: SectionName) =>
   new Set([
     ...Object.keys(fieldsOf(section, null)),
@@ -143,7 +143,7 @@ function entryOf(
   };
 }
 
-/** An entry as REST has it: records by their ids. Keys that name nothing are issues. */
+/** Converts references to record IDs, as the REST API expects. Unknown keys become validation issues. */
 export function withIds(
   { section, fields }: Entry,
   idOf: (section: SectionName, key: string) => string | undefined,
@@ -195,7 +195,7 @@ export function withIds(
   };
 }
 
-/** Where the field of REST that an error names stands in the configuration. */
+/** Converts the path of a REST error to a path in the configuration. */
 export function pathIn({ section, key, inherited }: Entry, path: string): string {
   let own = path;
   for (const [name, { as }] of Object.entries(sections[section].references))
@@ -208,7 +208,7 @@ export function pathIn({ section, key, inherited }: Entry, path: string): string
   return inherited.has(first) ? `defaults.${section}.${own}` : `${section}.${key}.${own}`;
 }
 
-/** The field of a configuration that a field of REST is. */
+/** Converts a REST field name to its name in configurations. */
 export function nameIn(section: SectionName, field: string): string {
   const references = Object.entries(sections[section].references);
   return references.find(([, { as }]) => as === field)?.[0] ?? field;

@@ -24,18 +24,18 @@ const longestKey = 60;
 type Named = Pick<Current, "section" | "id" | "name" | "link">;
 type Exported = Pick<Current, "section" | "id" | "isDefaultPage" | "fields">;
 
-/** The organization as a configuration that would create it. Of secrets it has only the places. */
+/** Exports the configuration that would recreate the organization. Secrets are replaced by placeholders. */
 export const exportConfiguration = (scope: Scope): Promise<ConfigExport> =>
   inTurn(scope, () => exported(scope));
 
-/** The same within a turn of the organization. Many or large monitors are read while they are sent. */
+/** Exports within the organization's queue. Many or large monitors are streamed. */
 export async function exported(scope: Scope): Promise<ConfigExport> {
   const writer = await exportWriter(scope);
   const { bytes } = await usageOf(scope.store, scope.organizationId, "monitors");
   return bytes > bufferedBytes ? writer.streamed() : writer.buffered();
 }
 
-/** Monitors with more bytes are read while they are sent. */
+/** Above this size, monitors are streamed. */
 const bufferedBytes = 4 * 1024 * 1024;
 
 async function exportWriter(scope: Scope) {
@@ -87,7 +87,7 @@ class ExportWriter {
     return { document: inOrder(document), secrets };
   }
 
-  /** Secrets follow the document, so each reading of the document collects those of its monitors. */
+  /** Secrets follow the document in the stream, so each pass over the document collects its secrets. */
   async streamed(): Promise<ConfigExport> {
     const { document, secrets, variables } = await this.#withoutMonitors();
     let ofMonitors: ConfigSecret[] = [];
@@ -99,7 +99,7 @@ class ExportWriter {
       yield secrets;
       yield ofMonitors;
     });
-    // Only the writer of responses reads it, and that knows both kinds of lists.
+    // Only the response writer reads it, and it accepts both kinds of lists.
     return {
       document: inOrder({ ...document, monitors }),
       secrets: all as unknown as ConfigSecret[],
@@ -139,7 +139,7 @@ class ExportWriter {
   }
 }
 
-/** The document with its sections in the order in which they name each other. */
+/** Orders the sections by their references. */
 const inOrder = (document: Fields): Fields =>
   Object.fromEntries(
     ["source", ...sectionNames].flatMap((name) =>
@@ -147,13 +147,13 @@ const inOrder = (document: Fields): Fields =>
     ),
   );
 
-/** Maintenance that was done once, and by hand: nobody plans it again. */
+/** Whether it is a past one-time window, which no longer needs to be planned. */
 function isOver({ section, row }: Current, now: string): boolean {
   const { rrule, endsAt } = row;
   return section === "maintenanceWindows" && rrule === null && String(endsAt) <= now;
 }
 
-/** A key for each record, by its id: the one that it is managed under, or else one like its name. */
+/** Returns a key for each record by ID: its managed key, or a key derived from its name. */
 async function keysOf(all: readonly Named[], source: string): Promise<Map<string, string>> {
   const keys = new Map<string, string>();
   const taken = new Set<string>();
@@ -174,7 +174,7 @@ async function keysOf(all: readonly Named[], source: string): Promise<Map<string
   return keys;
 }
 
-/** What a configuration would say of the record: what is not as it is by default. Paths of its secrets go into `secrets`. */
+/** The record as an entry without default values. Adds the paths of its secrets to `secrets`. */
 function entryOf(
   { section, isDefaultPage, fields: read }: Exported,
   keys: ReadonlyMap<string, string>,
@@ -204,7 +204,7 @@ function entryOf(
   return entry;
 
   function isUsual(name: string, value: unknown): boolean {
-    // A new monitor that names none gets the channels of its group and the default ones.
+    // Without this field, a new monitor gets the channels of its group and the default channels.
     if (section === "monitors" && name === "alertChannels") return false;
     if (section === "monitors" && name === "timeout")
       return value === timeoutFor(Number(fields["interval"]));
@@ -237,7 +237,7 @@ function entryOf(
     return value;
   }
 
-  /** Undefined for what came after its section was read, and for nothing. */
+  /** Returns undefined without an ID, and for records created after their section was read. */
   function keyOf(id: unknown): string | undefined {
     return keys.get(String(id));
   }
@@ -268,7 +268,7 @@ type PageSection = {
   monitors: { id: string; name: string | null; showDescription: boolean }[];
 };
 
-/** `ON_CALL_WEBHOOK_URL` of `on-call` and `webhookUrl`, each only once. */
+/** Unique variable name, such as `ON_CALL_WEBHOOK_URL` for `on-call` and `webhookUrl`. */
 function variableFor(path: readonly string[], taken: Set<string>): string {
   const wish = path
     .join("_")

@@ -10,7 +10,7 @@ import { type Current, currentRecords, inTurn } from "./records.ts";
 import type { ManagedQuery, ManagedRecord } from "./schema.ts";
 import { sectionNames, sections } from "./sections-schema.ts";
 
-/** The records that configurations manage, or those that are not as these said last, with what differs. */
+/** Lists managed records with their drift from the last applied configuration; optionally only differing records. */
 export const managedRecords = (scope: Scope, query: ManagedQuery = {}): Promise<ManagedRecord[]> =>
   inTurn(scope, () => managedBy(scope, query));
 
@@ -49,7 +49,7 @@ const origin = ({ externalId, source }: ExternalRecord) => ({
 function driftOf({ section, fields, last }: Current): string[] {
   const [now, before] = [fields(), last() ?? {}];
   const names = Object.keys(before)
-    // Of a password the hash is compared, which nobody has to guess.
+    // Compares the hash instead of the password.
     .filter((name) => name !== "password" && !Bun.deepEquals(now[name], before[name]))
     .map((name) => (name === "passwordHash" ? "password" : nameIn(section, name)));
   return [...new Set(names)];

@@ -7,7 +7,7 @@ type Usual = { defaults: Fields; required: string[] };
 
 const known = new Map<string, Usual>();
 
-/** What fields of a type are where nobody says, and which have to be said: asked of their schemas once. */
+/** Defaults and required fields of a type, cached after the first use. */
 function usual(section: SectionName, type: string): Usual {
   const id = `${section} ${type}`;
   const found = known.get(id);
@@ -26,8 +26,8 @@ function usual(section: SectionName, type: string): Usual {
 }
 
 /**
- * An entry as the PATCH that makes the record what the entry says: what it leaves out gets its default, but
- * for secrets and for what stays as it is. Throws VALIDATION_ERROR where something has none.
+ * Converts an entry to a PATCH. Omitted fields get their defaults, except for secrets and preserved fields. Throws
+ * VALIDATION_ERROR for missing required fields.
  */
 export function patchOf(section: SectionName, type: string, entry: Fields): Fields {
   const { defaults, required } = usual(section, type);

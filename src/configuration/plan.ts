@@ -15,44 +15,44 @@ import type { ConfigChange, ConfigFieldChange } from "./schema.ts";
 import { type SectionName, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/collections/objects.ts";
 
-/** As `ConfigQuery` says of each. */
+/** Options of an apply, as in `ConfigQuery`. */
 export type ApplyOptions = {
   [flag in "dryRun" | "prune" | "yes" | "adopt"]?: boolean | undefined;
 };
 
-/** An entry with the record that it is, or becomes. */
+/** An entry with its existing or new record. */
 export type Step = {
   entry: Entry;
   id: string;
   record: Current | null;
   isAdopted: boolean;
-  /** What REST would be sent: the whole record. */
+  /** The complete record, as a REST request would contain it. */
   input: Fields;
-  /** Fields of REST that are not as they are to be; all of a new record's. */
+  /** REST fields that differ from the record; all fields of a new record. */
   changed: readonly string[];
-  /** Fields that the entry decides: what it leaves alone is not among them. */
+  /** Fields that the entry determines. Omitted secrets and preserved fields are not included. */
   decided: Fields;
 };
 
 export type ConfigPlan = {
   source: string;
   steps: Step[];
-  /** What the source made and does not name any more. */
+  /** Records that the source created and no longer contains. */
   removed: Current[];
-  /** What it does not name any more, but did not make. */
+  /** Adopted records that the source no longer contains. */
   released: Current[];
   /** All links of the source. */
   links: readonly ExternalRecord[];
-  /** Those to records that are gone, and not named any more. */
+  /** Links to deleted records that the source no longer contains. */
   dangling: ExternalRecord[];
   changes: ConfigChange[];
-  /** Share of what the source has made that would be deleted, in 0…1. */
+  /** Fraction of the source's records that would be deleted, 0–1. */
   removedShare: number;
 };
 
 const idOfEntry = ({ section, key }: Pick<Entry, "section" | "key">) => `${section} ${key}`;
 
-/** What an apply would do. Throws VALIDATION_ERROR, and CONFLICT where a record of that name is there already. */
+/** Plans an apply. Throws VALIDATION_ERROR, and CONFLICT if a record of the same name exists. */
 export async function planOf(
   scope: Scope,
   { source, entries }: Configuration,
@@ -129,7 +129,7 @@ function pruned(
   };
 }
 
-/** Before each is read: the write itself counts what is there, too. What of maintenance is over does not count. */
+/** Fails early if new records exceed a limit. The write checks again. Past maintenance windows don't count. */
 function mustFit({ limits }: Scope, created: readonly Entry[], now: number) {
   const isOver = ({ rrule, endsAt }: Fields) => rrule == null && Date.parse(String(endsAt)) <= now;
   const counted = Map.groupBy(
@@ -150,7 +150,7 @@ function isNamed({ noun, externalId }: ExternalRecord, named: ReadonlySet<string
   );
 }
 
-/** The records that entries are: by their links, and by their names where they are adopted. */
+/** Finds the records of the entries by their links, or by their names if they can be adopted. */
 function recordsOf(
   entries: readonly Entry[],
   all: readonly Current[],
@@ -224,14 +224,14 @@ async function stepOf(
   const decided = Object.fromEntries(
     Object.entries(input).filter(([name]) => name in sent || !alone.has(name)),
   );
-  // Of a page's password the hash alone is stored: what it was applied as would be forgotten.
+  // Only the hash of a page's password is stored. Copies the last applied password, which would otherwise be lost.
   if (!("password" in sent) && typeof fields["passwordHash"] === "string")
     decided["password"] = fields["password"];
   return {
     entry,
     id,
     record,
-    // The page that every organization has is nobody's to take over.
+    // The default page belongs to every organization, so it is never adopted.
     isAdopted: record !== null && record.link === null && !record.isDefaultPage,
     input,
     changed,
@@ -239,14 +239,14 @@ async function stepOf(
   };
 }
 
-/** Fields that are secrets, or hold some. */
+/** Fields that contain secrets. */
 function secretsOf(section: SectionName, { type }: Fields): string[] {
   if (section === "statusPages") return ["password"];
   const secrets = sections[section].kinds?.[String(type)]?.secrets ?? {};
   return Object.keys(secrets).map((path) => path.split(".")[0] ?? path);
 }
 
-/** A new monitor that names no channels gets those that every new one does, and its group's. */
+/** Adds the default channels and the group's channels to new monitors without `alertChannels`. */
 function giveChannelsToNew(scope: Scope, steps: readonly Step[], all: readonly Current[]) {
   const stepOfId = new Map(steps.map((step) => [step.id, step]));
   const kept = all.filter(({ id, section }) => section === "alertChannels" && !stepOfId.has(id));

@@ -18,7 +18,7 @@ import type { Fields } from "../core/collections/objects.ts";
 
 export const inTurn = perOrganization();
 
-/** A record that is here, and which configuration manages it. */
+/** An existing record, and the configuration that manages it. */
 export type Current = {
   section: SectionName;
   row: Row;
@@ -26,13 +26,13 @@ export type Current = {
   name: string;
   isDefaultPage: boolean;
   link: ExternalRecord | null;
-  /** As REST would take it, secrets included. */
+  /** Fields as the REST API accepts them, including secrets. */
   fields: () => Fields;
-  /** What a configuration said of it last, of all that it said; null where none did. */
+  /** Last applied state of the record; null without a managing configuration. */
   last: () => Fields | null;
 };
 
-/** Everything that an organization has of these sections, and all that configurations manage. */
+/** Loads the records of these sections and all links to configurations. */
 export async function currentRecords(scope: Scope, wanted: readonly SectionName[] = sectionNames) {
   const unread = wanted.includes("monitors") ? null : sections.monitors.noun;
   const links = await recordsOfConfigurations(scope, unread);
@@ -62,10 +62,10 @@ export async function currentRecords(scope: Scope, wanted: readonly SectionName[
   return { all, links };
 }
 
-/** A monitor by its name, without its settings. */
+/** Identity of a monitor, without its settings. */
 export type MonitorHead = Pick<Current, "id" | "name" | "link"> & {
   section: "monitors";
-  /** Of its settings, secrets and description. */
+  /** Size of its settings, secrets and description. */
   bytes: number;
 };
 
@@ -84,7 +84,7 @@ export async function monitorHeads(
   }));
 }
 
-/** The monitors with their fields, in portions of this many bytes. */
+/** Size limit of a batch of monitors with their fields. */
 const portionBytes = 512 * 1024;
 
 export async function* monitorsIn(scope: Scope, heads: readonly MonitorHead[]) {
@@ -102,7 +102,7 @@ export async function* monitorsIn(scope: Scope, heads: readonly MonitorHead[]) {
   }
 }
 
-/** Remembers which record an entry is, and what it says of it. */
+/** Links a record to an entry, with the applied fields. */
 export function linkStatement(
   scope: Scope,
   link: { source: string; section: SectionName; key: string; recordId: string; adopted: boolean },

@@ -50,17 +50,17 @@ import type { Fields } from "../core/collections/objects.ts";
 
 type Identified = { id: string; version: number };
 
-/** A record whatever it is. */
+/** A record of any kind. */
 export type Row = Identified & Fields;
 
-/** How records of one section are read, compared and written; fields are those of REST, secrets included. */
+/** Reads, compares and writes the records of one section. Fields are those of the REST API, including secrets. */
 type Resource<R extends Identified = Row, I extends object = Fields> = {
-  /** In the order in which they are exported. */
+  /** Lists records in export order. */
   list(scope: Scope): Promise<R[]>;
   fieldsOf(scope: Scope, row: R, last: Fields | null): Fields;
-  /** The whole of what the record is to be. Throws VALIDATION_ERROR with the fields of REST. */
+  /** Returns the complete new input. Throws VALIDATION_ERROR with REST field names. */
   read(scope: Scope, row: R | null, entry: Fields): Promise<I>;
-  /** With what takes long to make, or differs each time: only for what is written. */
+  /** Adds slow or non-deterministic values, such as hashes. Called only for records that are written. */
   sealed?(scope: Scope, input: I, changed: readonly string[]): Promise<I>;
   create(scope: Scope, id: string, input: I, at: string): Statement[];
   change(scope: Scope, row: R, input: I, at: string): Statement[];
@@ -140,7 +140,7 @@ const group = resource<GroupRecord, NewGroup>({
 
 type MonitorWithChannels = MonitorRow & { alertChannelIds: string[] };
 
-/** Its group and its channels are written when all are there. */
+/** Groups and channels of monitors are written after all records exist. */
 const monitor = resource<MonitorWithChannels, NewMonitor>({
   list: (scope) => allMonitors(scope),
   fieldsOf: (scope, row) =>
@@ -203,13 +203,13 @@ const maintenanceWindow = resource<StoredWindow, NewMaintenanceWindow>({
   ],
 });
 
-/** A password that is undefined stays as it is. */
+/** An undefined password leaves the stored password unchanged. */
 type PageInput = Omit<NewStatusPage, "password"> & {
   password?: string | null;
   passwordHash: string | null;
 };
 
-/** The stored one can't be read: it is what was applied, for as long as its hash is; undefined for another. */
+/** Returns the last applied password if its hash is still stored. Hashes of other passwords can't be reversed. */
 function passwordOf({ passwordHash }: StoredPage, last: Fields | null): unknown {
   if (passwordHash === null) return null;
   return passwordHash === last?.["passwordHash"] ? last["password"] : undefined;

@@ -1,6 +1,6 @@
 import type { ConfigChange } from "./schema.ts";
 
-/** How many records these changes make, change and remove. */
+/** Counts the created, updated and deleted records. */
 export function countsOf(changes: readonly Pick<ConfigChange, "action">[]) {
   const count = (...actions: ConfigChange["action"][]) =>
     changes.filter(({ action }) => actions.includes(action)).length;

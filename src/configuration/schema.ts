@@ -1,12 +1,13 @@
+/** Request and response schemas of configurations. */
 import { z } from "zod";
 import { line } from "../core/fields.ts";
 
-/** What a configuration names its records by: no text that an address, a path of a field or a list would read otherwise. */
+/** Key of a record. It needs no escaping in URLs, field paths and lists. */
 export const configKey = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 
 export const ConfigDocument = z
   .preprocess((document: object, context) => {
-    // zod's objects drop this name without a word.
+    // Zod objects silently drop this name.
     if (Object.hasOwn(Object(document), "__proto__"))
       context.addIssue({
         code: "custom",
@@ -22,7 +23,7 @@ export const ConfigDocument = z
     example: { monitors: { shop: { type: "http", url: "https://shop.example/health" } } },
   });
 
-/** `?dryRun` alone says it, too. */
+/** A query flag without a value, such as `?dryRun`, means true. */
 const flag = z.enum(["true", "false", ""], "must be true or false").optional();
 
 export const ConfigQuery = z.strictObject({
@@ -70,7 +71,7 @@ export const ConfigResult = z
   .meta({ id: "ConfigResult" });
 export type ConfigResult = z.infer<typeof ConfigResult>;
 
-/** Where a secret stood that an export left out, and the variable that it may come from. */
+/** Path of an omitted secret in an export, with a variable name for it. */
 export const ConfigSecret = z.object({
   path: z.array(z.string()),
   variable: z.string(),
@@ -85,7 +86,7 @@ export const ConfigExport = z
   .meta({ id: "ConfigExport" });
 export type ConfigExport = z.infer<typeof ConfigExport>;
 
-/** What is named comes before what names it. */
+/** Sections ordered so that records precede references to them. */
 export const configSections = [
   "alertChannels",
   "groups",
@@ -113,5 +114,5 @@ export const ManagedRecord = z.object({
 });
 export type ManagedRecord = z.infer<typeof ManagedRecord>;
 
-/** Names the configuration, so that several can manage records of one organization. */
+/** Name of the configuration. Several configurations can manage records of one organization. */
 export const ConfigSource = line(100).regex(configKey, "must be letters, digits, - and _");

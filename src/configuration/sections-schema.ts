@@ -1,3 +1,4 @@
+/** Defines the sections of a configuration and the fields of their entries. */
 import { z } from "zod";
 import { channelFields } from "../alerting/channels/schema.ts";
 import { channelKinds } from "../alerting/channels/kinds-schema.ts";
@@ -12,21 +13,21 @@ import { configKey, configSections } from "./schema.ts";
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 
-/** A field that names records by their keys, and the one of REST that names them by their ids. */
+/** A field that refers to records by key, with the corresponding REST field of IDs. */
 type Reference = { as: string; to: SectionName; many: boolean };
 
 type Section = {
-  /** As `external_records` and sentences have it. */
+  /** Name in `external_records` and in messages. */
   noun: "alert-channel" | "group" | "monitor" | "maintenance-window" | "status-page";
-  /** The field that people call a record by. */
+  /** Field with the record's name. */
   naming: "name" | "title";
-  /** Of how many an organization may have. */
+  /** Limit on records of this section. */
   limit: LimitName;
   kinds: Kinds | null;
-  /** The fields of every type, as REST has them. */
+  /** REST fields that all types have. */
   common: Shape;
   references: Readonly<Record<string, Reference>>;
-  /** Fields of REST that stay as they are where an entry leaves them out; secrets do, too. */
+  /** REST fields that are preserved if an entry omits them, as secrets are. */
   kept: readonly string[];
 };
 
@@ -37,7 +38,7 @@ const alertChannels = many("alertChannelIds", "alertChannels");
 
 const { monitorIds: _members, ...ofGroup } = groupFields;
 
-/** What a configuration is made of. */
+/** Sections of a configuration. */
 export const sections: Readonly<Record<SectionName, Section>> = {
   alertChannels: {
     noun: "alert-channel",
@@ -111,7 +112,7 @@ const withoutOwnNames = ({ common, references }: Section): [string, z.ZodType][]
   return Object.entries(common).filter(([name]) => !byIds.has(name));
 };
 
-/** The fields that an entry of this section and type may have, in the words of a configuration. */
+/** Fields of an entry by section and type, under their configuration names. */
 export function fieldsOf(section: SectionName, type: string | null): Shape {
   const id = `${section} ${type}`;
   const known = shapes.get(id);

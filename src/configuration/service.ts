@@ -15,7 +15,7 @@ import { ConfigExport, type ConfigQuery, type ConfigResult } from "./schema.ts";
 import { isEmpty, statementsOf } from "./write.ts";
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 
-/** So much of what a source has made goes without being asked for twice. */
+/** Fraction of a source's records that can be deleted without confirmation. */
 const prunedShare = 0.2;
 
 const isSet = (flag: string | undefined) => flag === "true" || flag === "";
@@ -28,8 +28,8 @@ export const applyOptionsOf = ({ dryRun, prune, yes, adopt }: ConfigQuery): Appl
 });
 
 /**
- * Makes the organization as a configuration says, in one write. Throws VALIDATION_ERROR where it can't be,
- * CONFLICT for what is there already and where it would delete too much, PRECONDITION_FAILED; nothing is changed then.
+ * Applies a configuration atomically. Throws VALIDATION_ERROR for invalid entries, and CONFLICT for existing records
+ * or too many deletions. Throws PRECONDITION_FAILED for a stale If-Match.
  */
 export const applyConfiguration = (
   scope: Scope,
@@ -60,7 +60,7 @@ async function applied(
     const { statements, newMonitorIds } = await statementsOf(scope, plan);
     await commitEach(
       scope,
-      // Their text is made here, where others get their turn meanwhile.
+      // Compiles in steps that yield to the event loop.
       await mapYielding(statements, compiled),
       { action: "monitor.created", subjectIds: newMonitorIds },
       {},
@@ -69,14 +69,14 @@ async function applied(
   });
 }
 
-/** Throws PRECONDITION_FAILED where the caller's If-Match names another state of the organization than GET has now. */
+/** Throws PRECONDITION_FAILED if the If-Match header differs from the organization's current ETag. */
 async function mustBeAsRead(scope: Scope) {
   if (scope.ifMatch === null) return;
   const tags = await longTagsOf(ConfigExport, await exported(scope));
   if (!ifMatchNames(scope, (tag) => tags.includes(tag))) throw changedSince();
 }
 
-/** A configuration that names an organization is for that one alone. */
+/** Rejects a configuration for another organization. */
 async function mustBeFor(scope: Scope, { organization }: Configuration) {
   if (organization === null || organization === (await getOwnOrganization(scope)).slug) return;
   throw invalid("organization", "must be the slug of the organization that it is applied to");

@@ -24,7 +24,7 @@ import { type SectionName, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/collections/objects.ts";
 import { type Noun, nouns } from "../imports/rules.ts";
 
-/** All that makes the organization as the plan says; without the audit rows and events of new monitors, whose ids are answered. */
+/** Returns all statements of a plan. The caller adds audit entries and events for the returned monitor IDs. */
 export async function statementsOf(scope: Scope, plan: ConfigPlan) {
   const { organizationId } = scope;
   const at = timestamp(scope.clock());
@@ -37,7 +37,7 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
   const newMonitorIds = idsOf("monitors", its);
   const statements: Statement[] = [
     mustBeUnlinked(scope, plan),
-    // All of them first: a removal changes what names it.
+    // Removals come first, because they also change records that refer to the removed ones.
     ...(await mapYielding(
       [...updated.flatMap(({ record }) => record ?? []), ...removed],
       (record) => guard(scope, record),
@@ -106,7 +106,7 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
   return { statements, newMonitorIds };
 }
 
-/** Whether an entry is new, or says other things than before, even where the record is so already. */
+/** Whether the entry is new or differs from its last applied state. The record itself can be up to date. */
 const isToLink = ({ record, decided }: Step) => !Bun.deepEquals(record?.last() ?? null, decided);
 
 /** Whether there is nothing to write. */
@@ -123,7 +123,7 @@ const isMonitor = ({ entry }: Step) => entry.section === "monitors";
 const guard = ({ organizationId }: Scope, { section, row }: Current) =>
   mustBeUnchanged(tableOf[sections[section].noun].table, organizationId, row);
 
-/** Holds while nobody else has given a record to one of the keys that have none. */
+/** Fails if another request has linked a record to one of the new keys. */
 function mustBeUnlinked(
   { organizationId }: Scope,
   { source, steps, links }: ConfigPlan,
@@ -160,7 +160,7 @@ async function write(scope: Scope, step: Step, at: string, statements: Statement
   );
 }
 
-/** Has monitors join their groups, which gives them channels, and then have exactly the channels that they are to have. */
+/** Adds monitors to their groups, then sets their channels, because joining a group also adds channels. */
 function* memberships(scope: Scope, steps: readonly Step[], at: string): Generator<Statement[]> {
   const all = steps.filter(isMonitor);
   const joining = Map.groupBy(

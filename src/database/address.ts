@@ -3,18 +3,18 @@ import { readFileSync } from "node:fs";
 import { DataError } from "../core/errors.ts";
 import { percentDecoded } from "../core/text/words.ts";
 
-/** Where a rqlite cluster answers, and as whom. */
+/** Address and credentials of a rqlite cluster. */
 export type ClusterAddress = {
-  /** `host:port` of every node that may be asked. */
+  /** `host:port` of each configured node. */
   hosts: readonly string[];
   user: string | null;
   password: string | null;
   isSecure: boolean;
-  /** Certificates (PEM) that its nodes are trusted by, in place of the system's. */
+  /** CA certificates (PEM) for the nodes, instead of the system's. */
   ca: string | null;
 };
 
-/** Says what is wrong with an address, never what stands there; null where nothing is. */
+/** Describes the error in an address without quoting it; null for a valid address. */
 export function wrongAddress(text: string): string | null {
   return partsOf(text) === null
     ? "must be an address such as rqlite://user@host1:4001,host2:4001,host3:4001"
@@ -23,7 +23,7 @@ export function wrongAddress(text: string): string | null {
 
 export const hasPassword = (text: string) => (partsOf(text)?.password ?? null) !== null;
 
-/** The cluster that such a text names, with what its files hold. Throws DATA_UNUSABLE. */
+/** Parses a cluster address and reads the files it refers to. Throws DATA_UNUSABLE. */
 export function clusterAddressOf(text: string, passwordFile?: string): ClusterAddress {
   const parts = partsOf(text);
   if (parts === null) throw new DataError("DATA_UNUSABLE", `--database ${wrongAddress(text)}`);
@@ -53,7 +53,7 @@ function partsOf(text: string): (Omit<ClusterAddress, "ca"> & { caFile: string |
   const urls = hosts.map((host) => `${isSecure ? "https" : "http"}://${host}`);
   if (scheme === undefined || !isKnown || !urls.every((url) => URL.canParse(url))) return null;
   return {
-    // As a redirect names them.
+    // Same format as in rqlite's redirects.
     hosts: urls.map((url) => new URL(url).host),
     user: user ? percentDecoded(user) : null,
     password: password === undefined ? null : percentDecoded(password),

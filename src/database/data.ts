@@ -2,19 +2,22 @@ import { type Data, type OpenOptions, openDataDirectory } from "./file/data-dire
 import { type ClusterAddress, clusterAddressOf } from "./address.ts";
 import { openOnRqlite } from "./rqlite/data.ts";
 
-/** Where the data is, as people say it. */
+/** Location of the data, from the configuration. */
 export type DataPlace = {
   dataDir: string;
   database?: string | undefined;
   databasePasswordFile?: string | undefined;
 };
 
-/** The cluster that holds the data; null where it is in the data directory. Throws DATA_UNUSABLE. */
+/** Address of the cluster; null if the data is in the data directory. Throws DATA_UNUSABLE. */
 export function clusterOf({ database, databasePasswordFile }: DataPlace): ClusterAddress | null {
   return database === undefined ? null : clusterAddressOf(database, databasePasswordFile);
 }
 
-/** Throws DataError: DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING; nothing is overwritten then. */
+/**
+ * Opens the data. Throws DataError (DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING) without overwriting
+ * anything.
+ */
 export async function openData(place: DataPlace, options: OpenOptions): Promise<Data> {
   const cluster = clusterOf(place);
   if (cluster !== null) return openOnRqlite(place.dataDir, cluster, options);

@@ -15,7 +15,7 @@ import { isKeyOfStore } from "./sealed-values.ts";
 
 type Examined = { findings: Finding[]; data: (Pick<Data, "store" | "vault"> & Disposable) | null };
 
-/** Says what it found of a cluster, without writing, and hands over its data where that can be read. */
+/** Examines a cluster without writing, and returns its data if it is readable. */
 export async function examineCluster(
   directory: string,
   address: ClusterAddress,

@@ -11,7 +11,7 @@ import { pendingMigrations } from "./migrate.ts";
 import { isKeyOf } from "./sealed-values.ts";
 import { hasUnfinishedRestore } from "./backup/unfinished-restore.ts";
 
-/** Reads the whole data directory and says what it found; for any size, so it may take minutes. */
+/** Checks all files of the data directory. Can take minutes for large databases. */
 export function examine(directory: string, migrations: string): Finding[] {
   const path = resolve(directory);
   try {
@@ -125,7 +125,7 @@ function database(path: string, migrations: string): Finding[] {
   }
 }
 
-/** What our own errors say ends with the next step. */
+/** Messages of our own errors already end with the next step. */
 export function unusableFor(error: unknown, otherwise = restoring): Finding {
   const reason = error instanceof Error ? error.message : String(error);
   const [message = reason, ...advice] = reason.split(". ");

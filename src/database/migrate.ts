@@ -9,9 +9,9 @@ export const appliedTable =
   "CREATE TABLE IF NOT EXISTS __drizzle_migrations (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT";
 
 /**
- * Brings the database to this binary's schema, all or nothing, and returns how many migrations ran.
- * `beforeChange` runs first when there are rows to lose. Throws MIGRATION_REFUSED and changes
- * nothing when the applied list is not a prefix of ours, or a migration fails.
+ * Migrates the database to this binary's schema atomically, and returns the number of migrations. Calls
+ * `beforeChange` first if there are rows to lose. Throws MIGRATION_REFUSED without changes if the applied migrations
+ * are not a prefix of ours, or if one fails.
  */
 export function migrate(database: Database, folder: string, beforeChange: () => void = () => {}) {
   const ours = readMigrationFiles({ migrationsFolder: folder });
@@ -22,7 +22,7 @@ export function migrate(database: Database, folder: string, beforeChange: () => 
   // would cascade and delete the children.
   database.run("PRAGMA foreign_keys = OFF");
   try {
-    // A second process may have migrated while this one waited for the lock: look again inside it.
+    // A second process can have migrated during the wait for the lock, so check again.
     database.run("BEGIN IMMEDIATE");
     const pending = pendingAfter(appliedIn(database), ours);
     database.run(appliedTable);
@@ -49,7 +49,7 @@ export function migrate(database: Database, folder: string, beforeChange: () => 
   }
 }
 
-/** How many migrations this binary knows that the database has not had. Throws as `migrate` does. */
+/** Number of pending migrations. Throws the same errors as `migrate`. */
 export function pendingMigrations(database: Database, folder: string): number {
   return pendingAfter(appliedIn(database), readMigrationFiles({ migrationsFolder: folder })).length;
 }
@@ -64,7 +64,7 @@ function appliedIn(database: Database): Applied[] {
     .all();
 }
 
-/** Throws MIGRATION_REFUSED where what was applied is not the beginning of ours. */
+/** Throws MIGRATION_REFUSED if the applied migrations are not a prefix of ours. */
 export function pendingAfter<M extends { hash: string }>(
   applied: readonly Applied[],
   ours: readonly M[],

@@ -8,12 +8,14 @@ import { mustText, type Prepared, StaleRead } from "./store.ts";
 type Keyed = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn };
 export type Versioned = Keyed & { version: SQLiteColumn };
 
-/** Ids as a table with the columns `value` and `key` (their place): one fixed statement for any number of them. */
+/**
+ * IDs as a table with the columns `value` and `key` (position). The statement text is the same for any number of IDs.
+ */
 export function listed(ids: readonly string[]): SQL {
   return sql`json_each(${JSON.stringify(ids)})`;
 }
 
-/** Holds when each of these ids is a row of this organization. */
+/** Guard that fails unless each ID is a row of this organization. */
 export function mustExist(
   table: Keyed,
   organizationId: string,
@@ -27,8 +29,8 @@ export function mustExist(
 }
 
 /**
- * Holds while the organization has no more rows of this table than it may: it belongs behind what adds
- * some. With `condition`, only rows of which it is true count.
+ * Guard that fails if the organization exceeds its limit for this table. Must follow the inserts. With `condition`,
+ * only matching rows count.
  */
 export function mustBeWithin(
   { organizationId, limits }: { organizationId: string; limits: Limits },
@@ -52,14 +54,14 @@ export function overLimit(limits: Limits, name: LimitName): AppError {
   );
 }
 
-/** NOT_FOUND for a field that names a record nobody knows here. */
+/** NOT_FOUND for a field that refers to an unknown record. */
 export function unknownReference(path: string, noun: string): AppError {
   return new AppError("NOT_FOUND", `${path} names no ${noun} of this organization.`, {
     details: [{ path, message: `must name only existing ${noun}s` }],
   });
 }
 
-/** Holds while the record still has the version that was read; else `retrying` reads it again. */
+/** Guard that fails if the record's version changed since it was read. `retrying` then reads it again. */
 export function mustBeUnchanged(
   table: Versioned,
   organizationId: string,

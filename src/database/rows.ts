@@ -17,7 +17,7 @@ import { AppError } from "../core/errors.ts";
 import { listed, mustExist, unknownReference } from "./references.ts";
 import type { Prepared, Statement, Store } from "./store.ts";
 
-/** Whose rows are read and written; every Scope is one. */
+/** Organization whose rows are read and written. Every Scope is a Tenant. */
 export type Tenant = { store: Store; organizationId: string };
 
 type Owned = SQLiteTable & { organizationId: SQLiteColumn };
@@ -30,7 +30,7 @@ type Wanted<T extends SQLiteTable> = {
   [K in keyof Values<T>]: Values<T>[K] | readonly NonNullable<Values<T>[K]>[];
 };
 
-/** True of rows that have these values, or one of a list; what is undefined restricts nothing. */
+/** Matches rows with these values, or with one value of a list. Undefined values match all rows. */
 export function matching<T extends SQLiteTable>(table: T, values: Wanted<T>): SQL | undefined {
   const columns = getTableColumns(table);
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
@@ -42,23 +42,20 @@ export function matching<T extends SQLiteTable>(table: T, values: Wanted<T>): SQ
   );
 }
 
-/** Clocks of several processes differ by less. */
+/** Upper bound for clock differences between processes. */
 const clockToleranceMs = 3_600_000;
 
-/** True where a time replaces the stored one: it is later, or the stored one is of a clock that was ahead. */
+/** Whether a time replaces the stored one: it is later, or the stored time is too far in the future. */
 export function isLaterThan(stored: SQLiteColumn, at: number): SQL | undefined {
   return or(lt(stored, timestamp(at)), gt(stored, timestamp(at + clockToleranceMs)));
 }
 
-/** True where the column names the row of `to`, of the same organization: what a join is made on. */
+/** Join condition: the column refers to a row of `to` in the same organization. */
 export function naming(from: Owned, column: SQLiteColumn, to: Keyed) {
   return and(eq(to.organizationId, from.organizationId), eq(to.id, column));
 }
 
-/**
- * All columns of a table for a query whose text is made once: what to select from the table under an
- * alias, and the row in what was found.
- */
+/** Columns of a table for a prepared query: the select list with a table alias, and a mapper for result rows. */
 export function columnsOf<T extends SQLiteTable>(table: T, alias: string) {
   const columns = Object.entries(getTableColumns(table)).map(([key, column]) => ({
     key,
@@ -78,7 +75,7 @@ export function columnsOf<T extends SQLiteTable>(table: T, alias: string) {
   };
 }
 
-/** The record that was asked for. Throws NOT_FOUND where there is none. */
+/** Returns the requested record. Throws NOT_FOUND if it is missing. */
 export function found<T>(record: T | null | undefined, noun: string): T {
   if (record === null || record === undefined) throw noSuch(noun);
   return record;
@@ -86,7 +83,7 @@ export function found<T>(record: T | null | undefined, noun: string): T {
 
 export const noSuch = (noun: string) => new AppError("NOT_FOUND", `There is no such ${noun}.`);
 
-/** Holds where every id that a field of the request names is a row; else the write fails as NOT_FOUND. */
+/** Guard that fails with NOT_FOUND unless every ID in a request field exists. */
 export function mustName(
   { organizationId }: Pick<Tenant, "organizationId">,
   field: string,
@@ -96,14 +93,14 @@ export function mustName(
   return mustExist(table, organizationId, ids, () => unknownReference(field, nounOf(table)));
 }
 
-/** `alert channel` of `alert_channels`. */
+/** Converts a table name such as `alert_channels` to `alert channel`. */
 const nounOf = (table: Keyed) => getTableName(table).replace("_", " ").slice(0, -1);
 
 export function removeRow({ store, organizationId }: Tenant, table: Keyed, id: string): Statement {
   return store.db.delete(table).where(matching(table, { organizationId, id }));
 }
 
-/** Has `owner`, the columns that name it, link to exactly these: `member` is the column that names them, `position` their order. */
+/** Replaces all links of `owner`. `member` is the column of the linked IDs, `position` their order. */
 export function replaceLinks<T extends SQLiteTable & { position: SQLiteColumn }>(
   store: Store,
   table: T,
@@ -123,10 +120,10 @@ export function replaceLinks<T extends SQLiteTable & { position: SQLiteColumn }>
   ];
 }
 
-/** The version of a record that is new … */
+/** Version fields of a new record. */
 export const firstVersion = (at: string) => ({ version: 1, createdAt: at, updatedAt: at });
 
-/** … and of one that changes. */
+/** Version fields of a changed record. */
 export const nextVersion = ({ version }: { version: number }, at: string) => ({
   version: version + 1,
   updatedAt: at,

@@ -1,3 +1,4 @@
+/** Encrypts secrets that an older version stored as plain settings. */
 import { splitSecrets } from "../core/security/kind-secrets.ts";
 import type { Kinds } from "../core/kinds.ts";
 import { sealAll, type Vault } from "../core/security/secrets.ts";
@@ -13,18 +14,18 @@ type Row = {
   secrets: string;
 };
 
-/** A table whose rows have `settings` and `secrets`, and the noun in the place that these are sealed for. */
+/** A table with `settings` and `secrets`, and the noun in the path of its sealed values. */
 export type SealedTable = { name: string; noun: string; kinds: Kinds };
 
 /**
- * Seals what stands in settings although its type calls it a secret by now, as an older version left
- * it there; once for each change of what is a secret. Returns how many records that were.
+ * Encrypts settings that have become secrets in a newer version. Runs once per change of the secret fields. Returns
+ * the number of changed records.
  */
 export async function sealPlainSecrets(
   { store, vault, scrub }: Pick<Data, "store" | "vault" | "scrub">,
   tables: readonly SealedTable[],
 ): Promise<number> {
-  // Looking at 30,000 monitors takes as long as all the rest of a start.
+  // Skipped at most starts: reading 30,000 monitors takes as long as the rest of a start.
   if ((await sealedBy(store)) === fingerprintOf(tables)) return 0;
   const rows = await Promise.all(tables.map((table) => rowsOf(store, table)));
   const changes = tables.flatMap((table, i) =>
@@ -35,7 +36,7 @@ export async function sealPlainSecrets(
   );
   await store.atomic([
     ...changes.map(({ table, row, sealed }) => ({
-      // What somebody writes meanwhile is sealed by itself.
+      // Rows that change meanwhile are skipped, because their new values are already sealed.
       text: `update ${table.name} set settings = ?, secrets = ?
         where organization_id = ? and id = ? and settings = ?`,
       parameters: [sealed.settings, sealed.secrets, row.organizationId, row.id, row.settings],
@@ -43,12 +44,12 @@ export async function sealPlainSecrets(
     setValue("sealed by", fingerprintOf(tables)),
   ]);
   if (changes.length === 0) return 0;
-  // What was there before would stay in free pages and in the log.
+  // Removes the plain values from free pages and from the log.
   await scrub();
   return changes.length;
 }
 
-/** Which fields are secrets, as a number: while it is the same, nobody leaves one plain. */
+/** Fingerprint of the secret fields. If it is unchanged, no plain secrets can exist. */
 function fingerprintOf(tables: readonly SealedTable[]): number {
   const secrets = tables.map(({ name, kinds }) => [
     name,
@@ -57,7 +58,7 @@ function fingerprintOf(tables: readonly SealedTable[]): number {
   return Number(BigInt(Bun.hash(JSON.stringify(secrets))) & 0xfffffffffffffn);
 }
 
-/** The fingerprint under which everything was sealed last; null where it never was. */
+/** Fingerprint of the last run; null before the first run. */
 const sealedBy = (store: Store) => valueOf(store, "sealed by");
 
 function rowsOf(store: Store, { name, kinds }: SealedTable): Promise<Row[]> {

@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import type { Vault } from "../core/security/secrets.ts";
 import type { Store } from "./store.ts";
 
-/** Every sealed value that is kept, with the place it is sealed for; by its table. */
+/** Queries for all sealed values and their vault paths, by table. */
 const sources: Record<string, string> = {
   monitors: ofRecords("monitors", "'/monitor/' || t.id"),
   alert_channels: ofRecords("alert_channels", "'/alert-channel/' || t.id"),
@@ -21,10 +21,10 @@ function ofRecords(table: string, noun: string): string {
     from ${table} t, json_each(t.secrets) where t.secrets <> '{}'`;
 }
 
-/** A key that opens none of so many opens no other either. */
+/** Sample size for testing whether a key fits. */
 const tried = 1_000;
 
-/** Whether this is the key of what is sealed in the database: it opens some of it, or nothing is. */
+/** Whether the key decrypts any sealed value of the database. Also true without sealed values. */
 export function isKeyOf(database: Database, vault: Vault): boolean {
   const values = sealedValues(database, tried);
   return values.length === 0 || values.some(({ sealed, place }) => opens(vault, sealed, place));
@@ -43,7 +43,7 @@ function opens(vault: Vault, sealed: string, place: string): boolean {
   }
 }
 
-/** The same of a store. */
+/** Like `isKeyOf`, for a store. */
 export async function isKeyOfStore(store: Pick<Store, "query">, vault: Vault): Promise<boolean> {
   const text = textOf(await store.query<{ name: string }>(tablesText, []));
   const values = text === null ? [] : await store.query<SealedValue>(text, [tried]);
@@ -54,7 +54,7 @@ type SealedValue = { place: string; sealed: string };
 
 const tablesText = "select name from sqlite_schema where type = 'table'";
 
-/** An older database may lack a table; null where it has none of them. */
+/** Query for the tables that exist; null without any. Older databases lack some tables. */
 function textOf(tables: readonly { name: string }[]): string | null {
   const present = tables.flatMap(({ name }) => sources[name] ?? []);
   return present.length === 0 ? null : `${present.join(" union all ")} limit ?`;

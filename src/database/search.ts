@@ -1,17 +1,18 @@
+/** Case-insensitive text search in bounded steps. */
 import { AppError } from "../core/errors.ts";
 import { searchBounds } from "../core/limits.ts";
 import { turn } from "../core/time/yielding.ts";
 import type { Parameter, Store } from "./store.ts";
 
-/** The condition that a column contains a text, and what it costs per row: 1 for a plain text. */
+/** Condition that a column contains a text, with its relative cost per row: 1 for a plain text. */
 export type Containing = { text: string; parameters: readonly string[]; cost: number };
 
-/** What replacing one character costs, compared with the search itself. */
+/** Cost of replacing one character, relative to the search itself. */
 const replacementCost = 0.5;
 
 /**
- * The condition that a column contains a text in any case. SQLite folds ASCII alone, so other letters of the
- * text are replaced by one of their cases first. `instr` compares bytes: no text makes it slow, as patterns do.
+ * Case-insensitive condition that a column contains a text. SQLite folds only ASCII, so other letters are replaced by
+ * one case first. Unlike patterns, `instr` is fast for any text.
  */
 export function containing(column: string, text: string): Containing {
   const characters = Array.from(text);
@@ -35,14 +36,14 @@ export function containing(column: string, text: string): Containing {
 
 const isAscii = (character: string) => character.charCodeAt(0) < 0x80;
 
-/** Cases of a character that are single characters themselves; `ß` is `SS` in capitals. */
+/** Single-character cases of a character. The capital form of `ß`, `SS`, is not included. */
 function casesOf(character: string): string[] {
   const upper = character.toUpperCase();
   const cases = [character, character.toLowerCase(), upper, upper.toLowerCase()];
   return [...new Set(cases)].filter((one) => Array.from(one).length === 1);
 }
 
-/** The case that stands for all of a character's: an ASCII one where there is one, else the small letter. */
+/** Canonical case of a character: ASCII if possible, otherwise lower case. */
 function foldedCase(character: string): string {
   const cases = casesOf(character);
   const small = character.toUpperCase().toLowerCase();
@@ -51,11 +52,11 @@ function foldedCase(character: string): string {
 
 export type Condition = { text: string; parameters: readonly Parameter[]; cost: number };
 
-/** Rows that one statement compares: about 10 ms of work at the longest texts. */
+/** Rows per statement: about 10 ms of work for the longest texts. */
 export const strideFor = (cost: number) =>
   Math.max(10, Math.floor(searchBounds.stride.value / cost));
 
-/** Counts the work of a search. Throws VALIDATION_ERROR at `q` beyond its bound. */
+/** Tracks the work of a search. Throws VALIDATION_ERROR for `q` above the limit. */
 export function searchWork(cost: number) {
   let work = 0;
   return (rows: number) => {
@@ -76,14 +77,14 @@ type Source = {
   store: Store;
   /** Tables with their aliases. */
   from: string;
-  /** The column whose values are unique and give the order. */
+  /** Unique column that determines the order. */
   id: string;
   where: Condition;
 };
 
 /**
- * Ids of the rows for which all conditions hold, highest id first, in portions. `where` selects the rows
- * that are read, by an index; `matching` is judged for each of them. Other requests are served between two statements.
+ * Yields batches of matching IDs, highest first. `where` selects rows by an index; `matching` is evaluated per row.
+ * Yields to other requests between statements.
  */
 export async function* matchingIds(
   { store, from, id, where }: Source,
@@ -113,10 +114,10 @@ export async function* matchingIds(
   }
 }
 
-/** Greater than every id, which are lower-case hexadecimal. */
+/** Greater than all IDs, which are lower-case hexadecimal. */
 const afterAllIds = "~";
 
-/** The ids of one page among all that match, and how many those are. */
+/** IDs of one page of the matches, and the total number of matches. */
 export async function pageOfIds(
   portions: AsyncIterable<readonly string[]>,
   offset: number,
@@ -132,7 +133,7 @@ export async function pageOfIds(
   return { ids, total };
 }
 
-/** All of these conditions together. */
+/** Combines conditions with AND. */
 export function allOf(conditions: readonly Condition[]): Condition {
   return {
     text: conditions.map(({ text }) => `(${text})`).join(" and ") || "true",

@@ -1,4 +1,4 @@
-/** The Store, its statements and guards: the interface of one file and of a cluster. */
+/** Defines the Store interface, its statements and its guards, for a SQLite file or a cluster. */
 import { type Column, getTableColumns, getTableName, type SQL } from "drizzle-orm";
 import {
   type BaseSQLiteDatabase,
@@ -10,8 +10,8 @@ import type { AppError } from "../core/errors.ts";
 import type { WriteHealth } from "./write-health.ts";
 
 /**
- * One persistence layer for one file or a cluster. There is no transaction(): between a read and
- * its write another request may have run, so conditions are part of the write (see `must`).
+ * Persistence for a SQLite file or a cluster. There is no transaction(): other requests can run between a read and
+ * its write. Conditions must be guards of the write (see `must`).
  */
 export type Store = {
   /** Drizzle's builders, asynchronous: a forgotten await is a type error. */
@@ -19,55 +19,57 @@ export type Store = {
     BaseSQLiteDatabase<"async", unknown>,
     "select" | "insert" | "update" | "delete" | "$count"
   >;
-  /** All of it or nothing, durable when the promise resolves. Throws what a failed `must` names, else UNAVAILABLE when the disk can't take it. */
+  /**
+   * Commits all statements or none; durable when the promise resolves. Throws the error of a failed guard, or
+   * UNAVAILABLE if the disk rejects the write.
+   */
   atomic(statements: readonly Statement[]): Promise<void>;
-  /** Rows of a fixed text, prepared once: for the hottest reads, where a builder's mapping costs more than the query. */
+  /** Runs a prepared query. Use it on hot paths where Drizzle's mapping costs more than the query. */
   query<Row>(text: string, parameters: readonly Parameter[]): Promise<Row[]>;
-  /** Whether regular writes are stored at the moment. */
+  /** Whether regular writes currently succeed. */
   writes: WriteHealth;
-  /** How long writes that nobody waits for are worth gathering for one commit, in milliseconds. */
+  /** Delay for batching background writes into one commit, in milliseconds. */
   batchWindowMs: number;
   /**
-   * Differs after every write, by this process or another, and when `writes` begin or cease to fail; null
-   * where that can't be known at once. With tables, only after writes to one of them, or after any write of
-   * another process.
+   * Changes after every write of any process, and when `writes` starts or stops failing. Null if it can't be known
+   * immediately. With tables, ignores writes of this process to other tables.
    */
   revision(tables?: readonly string[]): string | null;
-  /** Calls `listener` after every write of this process; returns how to end that. */
+  /** Calls `listener` after each write of this process. Returns a function that unsubscribes. */
   onCommit(listener: () => void): () => void;
   /**
-   * The same for who would rather see what was true a minute ago than nothing: where no node can say
-   * what is true now, reads take what one of them knew last. Never for a decision.
+   * A store for reads that prefer stale data to an error. Without a leader, a node answers from its local copy. Never
+   * use it for decisions.
    */
   relaxed(): Store;
 };
 
 export type Parameter = string | number | null;
 
-/** A write without RETURNING: a Drizzle builder, a piece of SQL, or a text that was made once. */
+/** A write without RETURNING: a Drizzle builder, an SQL object or a prepared text. */
 export type Statement = { toSQL(): { sql: string; params: unknown[] } } | SQL | Prepared;
 
 export type Prepared = {
   text: string;
   parameters: readonly Parameter[];
-  /** About how many rows it looks at, where these may be many. */
+  /** Estimated number of examined rows, if it can be large. */
   rows?: number;
-  /** Makes it a guard: what its whole batch fails with when the condition does not hold at the moment of the write. */
+  /** Turns the statement into a guard: error of the batch if the condition is false at the time of the write. */
   otherwise?: () => AppError | StaleRead;
 };
 
-/** What was read is no longer so: read again, decide again. Never leaves `retrying`. */
+/** The data changed since it was read. `retrying` catches it and repeats the attempt. */
 export class StaleRead extends Error {}
 
 const dialect = new SQLiteSyncDialect();
 
-/** A guard: without RETURNING, a statement can only fail by breaking a constraint. */
+/** Creates a guard. It breaks a constraint on failure, because statements can't return rows. */
 export function must(condition: SQL, otherwise: () => AppError | StaleRead): Prepared {
   const { sql: text, params } = dialect.sqlToQuery(condition);
   return { ...mustText(text), parameters: params as Parameter[], otherwise };
 }
 
-/** The text of a guard whose condition is SQL text itself. */
+/** Guard text for a condition in SQL. */
 export function mustText(condition: string): Pick<Prepared, "text"> {
   return { text: `insert into guards (holds) select 0 where (${condition}) is not true` };
 }
@@ -78,17 +80,17 @@ export function compiled(statement: Statement): Prepared {
   return { text: query.sql, parameters: query.params as Parameter[] };
 }
 
-/** Rows that one statement changes in one go, after which others have their turn. */
+/** Rows per statement. Other requests can run between statements. */
 export const portion = 250;
 
-/** The statements for these ids, for so many of them at a time that none holds up anybody. */
+/** Splits IDs into statements that are small enough not to block other requests. */
 export const inPortions = <T>(ids: readonly T[], make: (some: readonly T[]) => Statement[]) =>
   Array.from({ length: Math.ceil(ids.length / portion) }, (_, index) => {
     const some = ids.slice(index * portion, (index + 1) * portion);
     return make(some).map((statement): Prepared => ({ ...compiled(statement), rows: some.length }));
   }).flat();
 
-/** The table that a write is to; null where its text begins in another way. */
+/** Table of a write; null for other statements. */
 export function tableWrittenBy(text: string): string | null {
   const [, table] =
     /^\s*(?:insert(?: or \w+)? into|update|delete from)\s+"?(\w+)/i.exec(text) ?? [];
@@ -96,8 +98,8 @@ export function tableWrittenBy(text: string): string | null {
 }
 
 /**
- * An INSERT whose text is made once: on the hottest writes, building it each time costs more than
- * the write. Absent columns are null. With `insert or replace` it takes the place of a row with its keys.
+ * A precompiled INSERT for hot paths, where building the text costs more than the write. Missing columns are null.
+ * `insert or replace` replaces a row with the same key.
  */
 export function insertInto<T extends SQLiteTable>(
   table: T,
@@ -110,7 +112,7 @@ export function insertInto<T extends SQLiteTable>(
   return (row) => ({ text, parameters: columns.map(valueIn(row)) });
 }
 
-/** The same for an UPDATE of one row of an organization by its id. */
+/** A precompiled UPDATE of one row of an organization by ID. */
 export function updateOf<T extends SQLiteTable, K extends keyof T["$inferInsert"] & string>(
   table: T,
   keys: readonly K[],
@@ -137,7 +139,7 @@ function valueIn(row: object) {
   };
 }
 
-/** One of what `make` returns for each store: whoever asks shares what it knows. */
+/** Caches the result of `make` per store, so that all callers share it. */
 export function perStore<T extends object>(make: (store: Store) => T) {
   const made = new WeakMap<Store, T>();
   return (store: Store): T => {
@@ -147,7 +149,7 @@ export function perStore<T extends object>(make: (store: Store) => T) {
   };
 }
 
-/** Runs `attempt` again for as long as others change what it read: each round lets at least one writer through. */
+/** Repeats `attempt` on StaleRead. Each conflict means that another write succeeded, so the system makes progress. */
 export async function retrying<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -6,7 +6,7 @@ import { incidents, incidentTemplates } from "./tables/incidents.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "./tables/monitoring.ts";
 import { statusPages } from "./tables/status-pages.ts";
 
-/** What names the subjects of the audit log, by the word before the point of an action. */
+/** Name columns of audit log subjects, by the prefix of the action. */
 const named: Record<string, [table: SQLiteTable, column: string]> = {
   monitor: [monitors, "name"],
   group: [monitorGroups, "name"],
@@ -19,15 +19,15 @@ const named: Record<string, [table: SQLiteTable, column: string]> = {
   invitation: [invitations, "email"],
 };
 
-/** What names the records of each kind that belong to an organization. */
+/** Tables and name columns of records that belong to an organization. */
 export const namedTables = Object.values(named).map(
   ([table, column]) => [getTableName(table), column] as const,
 );
 
-/** Whether nobody can look up afterwards what the subject was called. */
+/** Whether the action deletes its subject, so that its name can't be looked up later. */
 export const isRemoval = (action: string): boolean => /\.(deleted|removed|revoked)$/.test(action);
 
-/** SQL for the name of a subject that the same write removes; `null` where it has none. */
+/** SQL for the name of a subject that the same write deletes; `null` without a name. */
 export function nameOfRemoved(action: string, organizationId: string, id: string): string {
   if (action === "person.removed") return `(select name from people where id = ${id})`;
   const its = isRemoval(action) ? named[action.slice(0, action.indexOf("."))] : undefined;

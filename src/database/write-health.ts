@@ -1,17 +1,17 @@
 import { type Clock, systemClock } from "../core/time/clock.ts";
 
-/** Regular writes that show whether the database still accepts any. */
+/** Regular writes that indicate whether the database accepts writes. */
 type Source = "results" | "leases";
 
-/** A failed write counts once it has been repeated for this long: a busy disk or an election takes 2–3 s. */
+/** A failed write counts after this time. A busy disk or an election takes 2–3 s. */
 const failedMs = 2_000;
 /** A write without an outcome counts after this long; the clients of a cluster retry for 5 s. */
 const pendingMs = 5_000;
 
-/** The oldest write of a source that is not stored yet. */
+/** The oldest unfinished write of a source. */
 type Unstored = { since: number; begunAt: number; hasFailed: boolean };
 
-/** Knows, in memory, since when the database has not accepted the regular writes of this process. */
+/** Tracks in memory since when the database has not accepted regular writes of this process. */
 export type WriteHealth = {
   began(source: Source): void;
   failed(source: Source): void;

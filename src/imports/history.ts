@@ -1,4 +1,4 @@
-/** Writes the results of an import and their sums, in the order of their keys and in bounded writes. */
+/** Writes the heartbeats and the hourly and daily totals of an import, in key order and in bounded writes. */
 import { bucketOf } from "../core/collections/percentiles.ts";
 import { dayMs, hourMs } from "../core/time/clock.ts";
 import { toRemoteLine } from "../core/text/words.ts";
@@ -7,29 +7,29 @@ import { codeOf } from "../monitoring/uptime/rules.ts";
 import type { Beat, History, Sum } from "./plan.ts";
 import { addition, sumColumns } from "./store.ts";
 
-/** Rows of one statement, of one write, and of one sort before writing. */
+/** Row limits per statement, per write and per sort. */
 const rowsOfStatement = 200;
 const rowsOfWrite = 10_000;
 const rowsInOrder = 40_000;
 
-/** The target of a monitor's results. */
+/** Destination of a monitor's heartbeats. */
 export type Destination = {
-  /** The number under which they are written. */
+  /** Key of the written heartbeats. */
   key: number;
   intervalSeconds: number;
-  /** Only results after this time are imported, in Unix milliseconds; null for all. */
+  /** Only heartbeats after this time are imported, in Unix milliseconds; null imports all. */
   after: number | null;
 };
 
 type Row = Parameter[];
 type Counts = { heartbeats: number; hours: number; days: number };
-/** Written rows, and the numbers under which they were written. */
+/** Counts of written rows, and the keys they were written under. */
 type Written = Counts & { keys: Set<number> };
 type Options = {
   store: Store;
-  /** Guards of each write, which hold while the import is running. */
+  /** Guard statements for each write: they fail if the import is no longer running. */
   touch: () => Statement[];
-  /** Older results and hours are not imported, in Unix milliseconds. */
+  /** Cutoff for heartbeats, in Unix milliseconds. Older ones are skipped. */
   keepBeatsFrom: number;
   keepHoursFrom: number;
   progress: (read: number) => void;
@@ -46,8 +46,8 @@ const sumTable = (unit: Unit) =>
   `${units[unit][0]} (${units[unit][1]}, monitor_key, ${sumColumns.join(", ")})`;
 
 /**
- * Writes results under numbers that no monitor has yet, so that they are not visible before the import is done.
- * Other work runs between the writes.
+ * Writes heartbeats under reserved keys, so they stay invisible until the import commits. Yields to the event loop
+ * between writes.
  */
 export async function writeHistory(
   history: History,
@@ -85,7 +85,7 @@ export async function writeHistory(
   return written;
 }
 
-/** Null for a sum without checks, of a time that is imported already, or that retention would remove. */
+/** Returns null for an empty total, an already imported period, or a period beyond retention. */
 function rowOfSum(unit: Unit, sum: Sum, to: Destination, keepHoursFrom: number): Row | null {
   const periodMs = units[unit][2];
   if (to.after !== null && sum.period <= Math.floor(to.after / periodMs)) return null;
@@ -93,7 +93,7 @@ function rowOfSum(unit: Unit, sum: Sum, to: Destination, keepHoursFrom: number):
   return sumRow(sum, to, periodMs / 1_000);
 }
 
-/** Writes single results, and sums them up for periods of which the source has no sums. */
+/** Writes heartbeats, and totals them for periods that have no total in the source. */
 class BeatWriter {
   readonly #write: ReturnType<typeof writer>;
   readonly #hasSums: boolean;
@@ -117,7 +117,7 @@ class BeatWriter {
     this.#running.set(to.key, running);
     if (beat.at === running.lastAt) return;
     const gap = running.lastAt === null ? Infinity : Math.round((beat.at - running.lastAt) / 1_000);
-    // After a clock was set back, results are out of order. They cover no time of their own.
+    // After a clock change, heartbeats can be out of order. They then cover no time.
     const seconds = Math.max(0, Math.min(gap, to.intervalSeconds));
     running.lastAt = Math.max(running.lastAt ?? 0, beat.at);
     for (const unit of ["hours", "days"] as const) this.#sum(unit, running, beat, seconds, to);
@@ -132,7 +132,7 @@ class BeatWriter {
       ]);
   }
 
-  /** Writes the sums of the last periods. */
+  /** Writes the totals of the last periods. */
   end() {
     for (const running of this.#running.values())
       for (const unit of ["hours", "days"] as const) this.#close(unit, running);
@@ -141,7 +141,7 @@ class BeatWriter {
   #sum(unit: Unit, running: Running, beat: Beat, seconds: number, { after }: Destination) {
     const periodMs = units[unit][2];
     const period = Math.floor(beat.at / periodMs);
-    // The source's own sum of a partly imported period is not used: it includes the imported results.
+    // The source's total of a partly imported period would count the imported heartbeats twice.
     const isPartlyImported = after !== null && period === Math.floor(after / periodMs);
     if (this.#hasSums && !isPartlyImported) return;
     if (running[unit]?.period !== period) {
@@ -211,7 +211,9 @@ function count(sum: RunningSum | null, { status, latencyMs }: Beat, seconds: num
   sum.buckets.set(bucket, (sum.buckets.get(bucket) ?? 0) + 1);
 }
 
-/** Converts counts of checks to seconds: each status gets its share of the covered time. Null without checks. */
+/**
+ * Converts counts of checks to seconds: each status gets its share of the covered time. Returns null without checks.
+ */
 function sumRow(
   { period, up, down, maintenance, latency }: Sum,
   { key, intervalSeconds }: Destination,
@@ -238,7 +240,7 @@ function sumRow(
   ];
 }
 
-/** Collects rows and writes them in the order of their keys. */
+/** Collects rows and writes them in key order. */
 function writer({ store, touch }: Options, written: Written) {
   const waiting: Record<keyof Counts, Row[]> = { heartbeats: [], hours: [], days: [] };
 

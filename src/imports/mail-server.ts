@@ -8,7 +8,7 @@ import { auditAndEvent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Plan, Planned } from "./plan.ts";
 
-/** Sets the mail server of imported e-mail channels, where the organization has none. */
+/** Sets the mail server for imported e-mail channels, unless the organization already has one. */
 export async function mailStatements(
   scope: Scope,
   { smtp }: Plan,

@@ -1,3 +1,4 @@
+/** Creates and updates alert channels, monitors and groups from imported records. */
 import { columnsOf, editable } from "../monitoring/monitors/record.ts";
 import { newId } from "../core/ids.ts";
 import { pingCommand } from "../core/system/ping-command.ts";
@@ -85,7 +86,7 @@ export const channel: Maker = {
   },
 };
 
-/** The stored record with the changes of the source, or the source's record where these do not fit together. */
+/** Applies the source's changes to the stored record. If the result is invalid, uses the source's record instead. */
 function patchedOrReplaced(
   schema: z.ZodType,
   record: OpenedRecord,
@@ -105,7 +106,7 @@ const disabled = (input: NewAlertChannel): NewAlertChannel => ({
   default: false,
 });
 
-/** Accepts all addresses: they were validated before. */
+/** Target policy that accepts all addresses, for input that was already validated. */
 const noTargets = ({ targets }: Scope): Scope["targets"] => ({
   ...targets,
   refresh: async () => {},
@@ -225,7 +226,7 @@ export const monitor: Maker = {
   },
 };
 
-/** A monitor as it is to be: paused where it can't be checked from here. */
+/** Returns the input of a monitor. Pauses it if its target can't be checked from this machine. */
 async function monitorInput(
   { pushToken, ...fields }: Fields,
   { scope, tokensInUse }: Making,

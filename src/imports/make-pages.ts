@@ -1,3 +1,4 @@
+/** Creates and updates maintenance windows, status pages and incidents from imported records. */
 import { newId } from "../core/ids.ts";
 import { parse } from "../core/validation.ts";
 import { mustBeUnchanged } from "../database/references.ts";
@@ -169,7 +170,7 @@ export const incident: Maker = {
       statements: [
         ...opened.statements,
         ...resolved,
-        // Nobody is told of it: it happened elsewhere, and its event would do so.
+        // Writes only the audit entry: an event would notify people of an incident of another installation.
         insertAuditEntry({
           organizationId,
           at,

@@ -5,26 +5,26 @@ import type { Fields } from "../core/collections/objects.ts";
 import type { Planned } from "./plan.ts";
 import type { Noun } from "./rules.ts";
 
-/** What a record needs of the others, and of the import. */
+/** Context for creating or updating one imported record. */
 export type Making = {
   scope: Scope;
   now: number;
   at: string;
-  /** Ids here of what has these ids there; what was not taken is left out. */
+  /** Maps IDs of the source to IDs of this organization. Records that were not imported are omitted. */
   idsOf: (noun: Noun, externalIds: readonly string[]) => string[];
-  /** The number that a new monitor's results were written under. */
+  /** Key of a new monitor's heartbeats. */
   keyOf: (externalId: string) => number | undefined;
-  /** Push tokens of monitors that are not of this source. */
+  /** Push tokens of monitors that were not imported from this source. */
   tokensInUse: ReadonlySet<string>;
   picture: (path: string) => Promise<{ type: string; bytes: Uint8Array } | null>;
 };
 
-/** How a record comes to be, or to be what it is there by now. */
+/** Statements that create or update a record. */
 export type Made = {
   id: string;
   statements: Statement[];
   notes: string[];
-  /** Paused or disabled, since something is missing here. */
+  /** Paused or disabled because a required part is missing. */
   isIncomplete?: boolean;
 };
 
@@ -36,7 +36,7 @@ type Changed = {
 
 export type Maker = {
   create(planned: Planned, making: Making): Promise<Made>;
-  /** Changes what has changed there, and nothing else; null where the record is gone. */
+  /** Applies only the fields that changed in the source. Returns null if the record was deleted. */
   update(
     planned: Planned,
     id: string,
@@ -47,7 +47,7 @@ export type Maker = {
 
 export const names = (links: Planned["links"], name: string) => links[name] ?? [];
 
-/** Throws what is to be said of an address that must not be connected to. */
+/** Returns the message if the check rejects an address; null if it passes. */
 export async function refusalOf(check: () => Promise<unknown>): Promise<string | null> {
   try {
     await check();

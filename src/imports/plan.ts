@@ -1,46 +1,47 @@
+/** Types of an import plan: the converted records and history of another monitoring tool. */
 import type { Fields } from "../core/collections/objects.ts";
 import type { Noun } from "./rules.ts";
 
-/** A record as the source has it, in our words: where it names another one, by that one's id there. */
+/** A record of the source, converted to our fields. Links name other records by their IDs in the source. */
 export type Planned = {
   noun: Noun;
   externalId: string;
   name: string;
-  /** What a client would send to make it, without what it names. */
+  /** Fields of the request that creates the record, without links. */
   fields: Fields;
   links: Record<string, readonly string[]>;
-  /** What tells whether it has changed, where its fields depend on the day of the import, too. */
+  /** Compared instead of `fields` to detect a change, if `fields` depend on the day of the import. */
   basis?: unknown;
-  /** What is not as it was, in sentences. */
+  /** Sentences about differences from the source. */
   notes: string[];
-  /** Whether it is paused, or disabled, because something that it needs is missing here. */
+  /** Paused or disabled because a required part is missing. */
   isIncomplete?: boolean;
 };
 
-/** What is not taken, and why. */
+/** A record that was not imported, with the reasons. */
 export type NotTaken = { noun: string; externalId: string; name: string; notes: string[] };
 
-/** Everything that a source has, in our words. Nothing of it is stored yet. */
+/** Everything that is imported from a source. Nothing is stored yet. */
 export type Plan = {
-  /** Tells one installation from another: the same records of the same source are updated. */
+  /** Identifies the installation. Repeated imports from it update the same records. */
   source: string;
-  /** As people call it, with its version. */
+  /** Product name with its version, for users. */
   product: string;
   records: Planned[];
   notTaken: NotTaken[];
-  /** What concerns no single record. */
+  /** Sentences that concern no single record. */
   hints: string[];
-  /** The mail server that its e-mails go through; null for none. */
+  /** Mail server of the source; null if it has none. */
   smtp: Fields | null;
 };
 
-/** What a source remembers of checks, by the external id of the monitor. */
+/** Check history of a source, by the external ID of the monitor. */
 export type History = {
-  /** How many rows there are, for the progress. */
+  /** Number of rows, for the progress bar. */
   total: number;
-  /** In the order of the source, some at a time; beats older than `since` may be left out. */
+  /** Batches in the order of the source. Beats older than `since` can be omitted. */
   beats(since: number): AsyncIterable<readonly Beat[]> | Iterable<readonly Beat[]>;
-  /** Sums of whole hours and days; null where they have to be made of the beats. */
+  /** Hourly or daily totals; null if the source has none and they must be computed from beats. */
   sums:
     ((unit: "hours" | "days") => AsyncIterable<readonly Sum[]> | Iterable<readonly Sum[]>) | null;
 };
@@ -54,10 +55,10 @@ export type Beat = {
   message: string | null;
 };
 
-/** Checks of one hour or day, counted. */
+/** Totals of the checks of one hour or day. */
 export type Sum = {
   externalId: string;
-  /** Whole hours or days since 1970. */
+  /** Hours or days since 1970. */
   period: number;
   up: number;
   down: number;

@@ -1,4 +1,4 @@
-/** Converts the records of a plan to the statements that write them. */
+/** Converts the records of a plan to the statements that write them, and reports each decision. */
 import { and, eq, sql } from "drizzle-orm";
 import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
@@ -26,11 +26,11 @@ import type { Plan, Planned } from "./plan.ts";
 import { type Noun, nouns, titleOf } from "./rules.ts";
 export type ImportOptions = {
   dryRun?: boolean;
-  /** Whether every monitor comes in paused, and stays so until it is imported without this. */
+  /** Pauses every imported monitor until an import without this option. */
   paused?: boolean;
-  /** What is wanted, as `monitor:17`; undefined for everything. */
+  /** Selected records, such as `monitor:17`; undefined selects all. */
   only?: ReadonlySet<string>;
-  /** Days that results and hours are kept here. */
+  /** Retention of heartbeats and hourly totals, in days. */
   keepResults: number;
   keepHours: number;
   picture?: Making["picture"];
@@ -40,10 +40,10 @@ export type ImportOptions = {
 export const keyOf = ({ noun, externalId }: Pick<Planned, "noun" | "externalId">) =>
   `${noun}:${externalId}`;
 
-/** What a record was there when it was imported last. */
+/** State of a record in the source at its last import. */
 type Last = { fields: Fields; links: Planned["links"]; basis: unknown };
 
-/** Ids of the records that are still here. */
+/** IDs of the records that still exist. */
 export async function existing(
   { store, organizationId }: Scope,
   known: readonly Pick<ExternalRecord, "noun" | "recordId">[],
@@ -73,7 +73,7 @@ const limitOf = {
   "status-page": "status-pages",
 } as const satisfies Partial<Record<Noun, LimitName>>;
 
-/** A sentence for each kind of record of which an import has more than the organization can have. */
+/** One sentence per kind of record that exceeds the organization's limit. */
 export const exceededLimits = ({ limits }: Scope, planned: readonly Planned[]): string[] =>
   Object.entries(limitOf).flatMap(([noun, limit]) => {
     const count = planned.filter((one) => one.noun === noun).length;
@@ -94,30 +94,30 @@ export type Preparing = {
   scope: Scope;
   plan: Plan;
   planned: readonly Planned[];
-  /** Records of earlier imports from this source, by key. */
+  /** Records of earlier imports from the source, by key. */
   known: ReadonlyMap<string, ExternalRecord>;
-  /** Ids of those that still exist. */
+  /** IDs of the known records that still exist. */
   here: ReadonlySet<string>;
   options: ImportOptions;
   keyFor: Making["keyOf"];
   importId: string;
 };
 
-/** Statements and report of an import while they grow, record by record. */
+/** Statements and report of an import, collected record by record. */
 type Preparation = Preparing & {
   at: string;
-  /** Ids here, by key. */
+  /** IDs of records in this organization, by key. */
   ids: Map<string, string>;
   making: Making;
   statements: Statement[];
   items: ImportItem[];
   created: Map<Noun, string[]>;
-  /** New monitors by the group that they join. */
+  /** New monitors by group. */
   joining: Map<string, string[]>;
   updatedMonitors: string[];
 };
 
-/** Statements and report of an import. Yields to the event loop between records. */
+/** Returns the statements and the report of an import. Yields to the event loop between records. */
 export async function prepared(preparing: Preparing): Promise<Prepared> {
   const preparation = await begun(preparing);
   const { scope, plan, planned, options, at } = preparation;
@@ -211,7 +211,7 @@ function report(
   });
 }
 
-/** A dry run stores nothing. */
+/** Collects statements, except in a dry run. */
 function write(preparation: Preparation, statements: readonly Statement[]) {
   if (preparation.options.dryRun !== true) preparation.statements.push(...statements);
 }
@@ -257,7 +257,7 @@ async function updateRecord(preparation: Preparation, one: Planned, record: Exte
   report(preparation, one, "updated", notes, made.isIncomplete);
 }
 
-/** Gives the content of a page to the page here that has its address, unless that one was imported from elsewhere. */
+/** Updates an existing page at the same address, unless it was imported from another source. */
 async function adoptPage(preparation: Preparation, one: Planned): Promise<boolean> {
   const { scope, plan, importId, making, ids, at } = preparation;
   const [page] = await scope.store.query<{ id: string }>(
@@ -282,7 +282,7 @@ async function adoptPage(preparation: Preparation, one: Planned): Promise<boolea
   return true;
 }
 
-/** Members of groups, audit entries, pauses and limits, after all records. */
+/** Statements for group members, audit entries, pauses and limits, which follow all records. */
 async function concludingStatements(
   { scope, created, joining, updatedMonitors, at, options }: Preparation,
   newMonitorIds: readonly string[],
@@ -332,7 +332,7 @@ function remembered(
   return putExternalRecord(scope, record, last);
 }
 
-/** What has changed there since; null for nothing. */
+/** Returns the fields and links that changed in the source since the last import; null if none did. */
 function changeOf(last: Last, { fields, links, basis }: Planned) {
   const differs = (one: unknown, other: unknown) => JSON.stringify(one) !== JSON.stringify(other);
   if (basis !== undefined && !differs(basis, last.basis)) return null;
@@ -351,7 +351,7 @@ function changeOf(last: Last, { fields, links, basis }: Planned) {
   };
 }
 
-/** A page under an address that is free: with a number behind it, where it is somebody else's. */
+/** Appends a number to the page's address if the address is taken. */
 async function withFreeSlug(
   { store }: Scope,
   planned: Planned,

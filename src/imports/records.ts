@@ -21,7 +21,7 @@ export const makers: Record<Noun, Maker> = {
   incident,
 };
 
-/** The table of each noun, and what its records are called in the audit log. */
+/** Table of each kind of record, and its name in the audit log. */
 export const tableOf = {
   "alert-channel": { table: alertChannels, action: "alert-channel" },
   group: { table: monitorGroups, action: "group" },
@@ -31,7 +31,7 @@ export const tableOf = {
   incident: { table: incidents, action: null },
 } as const;
 
-/** Holds while the organization has no more records than it may. */
+/** Statements that fail if the organization exceeds its limits. */
 export const mustFit = (scope: Scope, at: string): Statement[] => [
   mustBeWithin(scope, "monitors", monitors),
   mustFitMonitors(scope.organizationId),

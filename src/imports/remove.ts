@@ -12,7 +12,10 @@ import { removeMonitors } from "../monitoring/monitors/store.ts";
 import { tableOf } from "./records.ts";
 import { type Noun, nouns } from "./rules.ts";
 
-/** Removes these records with what they have made; the audit rows and events of monitors are for `commitEach`, and `followPauses` belongs behind it. */
+/**
+ * Removes these records and their dependent rows. For monitors, the caller adds audit entries and events with
+ * `commitEach`, and runs `followPauses` afterwards.
+ */
 export async function removalStatements(
   scope: Scope,
   all: Readonly<Record<Noun, readonly string[]>>,

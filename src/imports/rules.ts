@@ -1,4 +1,4 @@
-/** In the order in which records are made: what is named comes before what names it. */
+/** Kinds of records in the order of creation: a record follows all records that it refers to. */
 export const nouns = [
   "alert-channel",
   "group",
@@ -18,5 +18,5 @@ const titles: Record<Noun, string> = {
   incident: "Incidents",
 };
 
-/** What people call these records of an import; what has no such noun was not taken. */
+/** Title of a kind of record in the report. Unknown kinds were not imported. */
 export const titleOf = (noun: string): string => titles[noun as Noun] ?? "Not taken";

@@ -1,4 +1,4 @@
-/** Imports, uploads and reports on the wire. */
+/** Request and response schemas of imports, uploads and import reports. */
 import { z } from "zod";
 import { integer, line, Timestamp } from "../core/fields.ts";
 
@@ -10,13 +10,13 @@ export const ImportItem = z.object({
   externalId: z.string(),
   name: z.string(),
   decision: ImportDecision,
-  /** Whether it came in paused or disabled, because something that it needs is missing here. */
+  /** Paused or disabled because a required part is missing. */
   isIncomplete: z.boolean(),
   notes: z.array(z.string()),
 });
 export type ImportItem = z.infer<typeof ImportItem>;
 
-/** Every decision of an import, by name. */
+/** Lists every decision of an import by record name. */
 export const ImportReport = z.object({
   source: z.string(),
   product: z.string(),

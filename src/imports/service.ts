@@ -1,4 +1,4 @@
-/** Runs an import: reserves numbers, writes results, then all records in one write. */
+/** Runs an import: reserves keys, writes heartbeats, then commits all records in one write. */
 import { dayMs, timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -28,9 +28,9 @@ import { exceededLimits, existing, type ImportOptions, keyOf, prepared } from ".
 const nothing = { heartbeats: 0, hours: 0, days: 0 };
 
 /**
- * Imports a plan, all of it or nothing: results are written under numbers that no monitor has yet, and one write at
- * the end creates the monitors that have them. Repeated, it applies the changes of the source since then.
- * Throws CONFLICT while another import from there runs, and for more records than the organization can have.
+ * Imports a plan atomically. Heartbeats are first written under unused keys; one final write creates the monitors
+ * with these keys. A repeated import applies the changes of the source. Throws CONFLICT during another import from
+ * the same source, and above the organization's limits.
  */
 export async function runImport(
   scope: Scope,
@@ -72,7 +72,7 @@ export async function runImport(
   }
 }
 
-/** Writes all records, together with the results that were written before. */
+/** Commits all records and makes the written heartbeats visible. */
 async function commitRecords(
   job: Omit<Parameters<typeof prepared>[0], "here" | "keyFor" | "importId">,
   run: ImportRow,
@@ -101,7 +101,7 @@ async function commitRecords(
   return report;
 }
 
-/** A report as the list of imports shows it later: with as many notes as fit. */
+/** Report for the list of imports, with notes up to the size limit. */
 function stored(report: ImportReport): ImportReport {
   let left = importBounds.storedNotes.value;
   const fits = (notes: readonly string[]) => {
@@ -161,7 +161,7 @@ async function begin(
   });
 }
 
-/** Where the results of each monitor are written: of a new monitor all, of a known one those after its last. */
+/** Destination of each monitor's heartbeats. Known monitors get only heartbeats after their last one. */
 async function destinationsOf(
   scope: Scope,
   planned: readonly Planned[],
@@ -185,7 +185,7 @@ async function destinationsOf(
   );
 }
 
-/** Gives results of monitors that were here already to these; what is not used any more goes. */
+/** Moves new heartbeats of known monitors to their existing keys. Discards heartbeats of deleted monitors. */
 async function resultStatements(
   scope: Scope,
   planned: readonly Planned[],

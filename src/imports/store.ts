@@ -21,11 +21,11 @@ export type ImportRow = typeof imports.$inferSelect;
 export const insertImport = insertInto(imports);
 const putRecord = insertInto(externalRecords, "insert or replace");
 
-/** Where what a source said of a record last is sealed: it has secrets of its own. */
+/** Vault path of a record's last imported state, which can contain secrets. */
 const placeOf = (organizationId: string, recordId: string) =>
   `${organizationId}/external-record/${recordId}`;
 
-/** Remembers which record of ours one of a source is, and what the source says of it. */
+/** Links a record of ours to one of the source, with its sealed last imported state. */
 export function putExternalRecord(
   { vault, organizationId }: { vault: Vault; organizationId: string },
   record: Omit<ExternalRecord, "organizationId" | "secrets">,
@@ -36,7 +36,7 @@ export function putExternalRecord(
   return putRecord({ organizationId, ...record, secrets });
 }
 
-/** What the source said of the record last. */
+/** Returns the state of the record at its last import. */
 export function lastSaid(
   vault: Vault,
   { organizationId, recordId, secrets }: ExternalRecord,
@@ -48,7 +48,7 @@ export function lastSaid(
 const recordColumns = `select organization_id as organizationId, source, noun, external_id as externalId,
     record_id as recordId, import_id as importId, adopted, secrets from external_records`;
 
-/** What came from this source before. */
+/** Returns the records that were imported from this source. */
 export function recordsOfSource({ store, organizationId }: Tenant, source: string) {
   return store.query<ExternalRecord>(`${recordColumns} where organization_id = ? and source = ?`, [
     organizationId,
@@ -56,10 +56,10 @@ export function recordsOfSource({ store, organizationId }: Tenant, source: strin
   ]);
 }
 
-/** How sources begin that are configurations; what was imported once is nobody's. */
+/** Source prefix of configuration files. Records of one-time imports have other prefixes. */
 export const configurationPrefix = "config:";
 
-/** The records that configurations manage; those of one noun without what a configuration said of them. */
+/** Returns the records that configurations manage. Records of the kind `unread` lack their sealed state. */
 export async function recordsOfConfigurations(
   { store, organizationId }: Tenant,
   unread: string | null = null,
@@ -87,7 +87,7 @@ const importColumns = `organization_id as organizationId, id, source, status, re
   first_key as firstKey, last_key as lastKey, touched_at as touchedAt, actor_name as actorName,
   created_at as createdAt`;
 
-/** Newest first. */
+/** Lists imports, newest first. */
 export function listImportRows({ store, organizationId }: Tenant, limit = 20) {
   return store.query<ImportRow>(
     `select ${importColumns} from imports where organization_id = ? order by id desc limit ?`,
@@ -107,7 +107,7 @@ const runs = mustText(
   "exists (select 1 from imports where organization_id = ? and id = ? and status = 'running')",
 );
 
-/** Holds while the import goes on, and says that it does. */
+/** Marks the import as active. Fails if it was discarded in the meantime. */
 export function touch(
   { organizationId }: Pick<Tenant, "organizationId">,
   id: string,
@@ -133,13 +133,13 @@ export function touch(
 const sequence = "monitor_states";
 const seqText = `coalesce((select seq from sqlite_sequence where name = '${sequence}'), 0)`;
 
-/** The number that was given last to a monitor for its results. */
+/** Returns the last key that was assigned to a monitor's heartbeats. */
 export async function lastKey(store: Store): Promise<number> {
   const [row] = await store.query<{ seq: number }>(`select ${seqText} as seq`, []);
   return row?.seq ?? 0;
 }
 
-/** The numbers of these monitors' results, by their ids. */
+/** Returns the keys of the monitors' heartbeats, by monitor ID. */
 export async function resultKeys({ store, organizationId }: Tenant, ids: readonly string[]) {
   const rows = await store.query<{ id: string; key: number }>(
     `select monitor_id as id, key from monitor_states
@@ -149,7 +149,7 @@ export async function resultKeys({ store, organizationId }: Tenant, ids: readonl
   return new Map(rows.map(({ id, key }) => [id, key]));
 }
 
-/** Takes the next `count` of these numbers out of use: no other monitor gets one. */
+/** Reserves the next `count` keys. Fails with `StaleRead` if another key was assigned meanwhile. */
 export function reserveKeys(last: number, count: number): Prepared[] {
   return [
     { ...mustText(`${seqText} = ?`), parameters: [last], otherwise: () => new StaleRead() },
@@ -165,7 +165,7 @@ export function reserveKeys(last: number, count: number): Prepared[] {
   ];
 }
 
-/** Has results under these numbers removed, a few at a time. */
+/** Queues the heartbeats of these keys for removal in the background. */
 export function discardKeys(first: number, last: number): Prepared {
   return {
     text: `insert into removed_monitors (key) with recursive keys (key) as (
@@ -175,7 +175,7 @@ export function discardKeys(first: number, last: number): Prepared {
   };
 }
 
-/** An import that ended on its way: nothing of it was to be seen, and its results go. */
+/** Discards an unfinished import and queues its invisible heartbeats for removal. */
 export function abandon({
   organizationId,
   id,
@@ -192,10 +192,10 @@ export function abandon({
   ];
 }
 
-/** So long an import writes nothing only where nobody makes it any more. */
+/** Without a write for 10 minutes, a running import counts as abandoned. */
 const silentMs = 10 * 60_000;
 
-/** Clears away what imports that were killed have left behind. */
+/** Discards imports whose process was killed. */
 export async function sweepImports({ store, now, isOver }: Sweeping): Promise<void> {
   const left = await store.query<ImportRow>(
     `select ${importColumns} from imports where status = 'running' and touched_at < ?`,
@@ -207,7 +207,7 @@ export async function sweepImports({ store, now, isOver }: Sweeping): Promise<vo
   }
 }
 
-/** Moves results from the numbers that they were written under to those of monitors that were here already. */
+/** Moves heartbeats to the keys of monitors that existed before the import. */
 export function moveResults(from: number, to: number): Prepared[] {
   const sums = (table: string, period: string) => ({
     text: `insert into ${table} (${period}, monitor_key, ${sumColumns.join(", ")})
@@ -241,7 +241,7 @@ export const sumColumns = [
   "latency_counts",
 ];
 
-/** What is behind `on conflict do update set`, for sums that come in parts. */
+/** Assignments of `on conflict do update set` that add two partial totals. */
 export const addition = sumColumns
   .map((name) => {
     if (name === "latency_counts") return `${name} = coalesce(${name}, excluded.${name})`;
@@ -254,8 +254,8 @@ export const addition = sumColumns
   .join(", ");
 
 /**
- * The time up to which each of these monitors has results, in Unix milliseconds; null without results.
- * Sums count as well, because they are stored longer than the results that they were made of.
+ * Time of the last heartbeat or total of each monitor, in Unix milliseconds; null without either. Totals count
+ * because they are retained longer than heartbeats.
  */
 export async function lastResults(
   store: Store,
@@ -276,7 +276,9 @@ export async function lastResults(
   return lasts;
 }
 
-/** Days from the newest on, each with the monitors whose last sum is of this day and is newer than their last result. */
+/**
+ * Yields days, newest first, with the monitors whose last total is of that day and newer than their last heartbeat.
+ */
 async function* lastDays(
   store: Store,
   lasts: ReadonlyMap<number, number | null>,
@@ -303,7 +305,7 @@ async function* lastDays(
   }
 }
 
-/** The last hour of the day that has a sum, by monitor. */
+/** Last hour of the day with a total, by monitor. */
 async function lastHours(store: Store, day: number, keys: readonly number[]) {
   const hours = Array.from({ length: 24 }, (_, hour) => day * 24 + hour);
   const rows = await store.query<{ key: number; hour: number }>(

@@ -1,4 +1,4 @@
-/** Lists imports, and undoes one. */
+/** Lists imports and undoes an import. */
 import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { found } from "../database/rows.ts";
@@ -12,7 +12,7 @@ import { findImport, type ImportRow, listImportRows, recordsOfImport } from "./s
 import { existing } from "./prepare.ts";
 import { type Noun, nouns } from "./rules.ts";
 
-/** Newest first. */
+/** Lists imports, newest first. */
 export async function listImports(scope: Scope): Promise<ImportRun[]> {
   return (await listImportRows(scope)).map(shown);
 }
@@ -27,8 +27,8 @@ const shown = ({ id, source, status, actorName, createdAt, report }: ImportRow):
 });
 
 /**
- * Removes what an import has made, with everything that was added to it since; what was here before it
- * stays as it is now. Throws NOT_FOUND, CONFLICT for one that is not done.
+ * Deletes the records that an import created, including later additions to them. Records that existed before the
+ * import remain as they are. Throws NOT_FOUND, and CONFLICT for an import that is not done.
  */
 export function undoImport(scope: Scope, id: string): Promise<ImportRun> {
   const { organizationId, store } = scope;

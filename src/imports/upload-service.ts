@@ -14,7 +14,7 @@ export type ImportDependencies = {
   keepHours: number;
 };
 
-/** Takes a file to be imported, which comes in parts. Throws CONFLICT where there is no room for it. */
+/** Starts an upload in parts. Throws CONFLICT without disk space. */
 export async function beginUpload(
   { organizationId }: Scope,
   { uploads }: ImportDependencies,
@@ -23,7 +23,7 @@ export async function beginUpload(
   return { id: await uploads.begin(organizationId, file), received: 0 };
 }
 
-/** Takes the part of the file that begins at `offset`. Throws NOT_FOUND, and CONFLICT for another than the next one. */
+/** Appends a part at `offset`. Throws NOT_FOUND, and CONFLICT for an unexpected offset. */
 export async function continueUpload(
   { organizationId }: Scope,
   { uploads }: ImportDependencies,
@@ -42,7 +42,7 @@ function withUpload<T>(
   use: (opened: OpenSource) => Promise<T>,
 ): Promise<T> {
   return uploads.use(scope.organizationId, id, async ({ file, folder, name }) => {
-    // Its variables are those of another machine: here they would be the appliance's own.
+    // Variables in an uploaded file must not expand to the appliance's environment.
     const opened = await openSource(source, file, {
       workIn: folder,
       now: scope.clock(),
@@ -59,7 +59,10 @@ function withUpload<T>(
   });
 }
 
-/** What an import of the file would do; nothing is changed. Throws NOT_FOUND, CONFLICT, and BAD_REQUEST for what can't be read. */
+/**
+ * Reports the effects of an import without changing anything. Throws NOT_FOUND, CONFLICT, and BAD_REQUEST for an
+ * unreadable file.
+ */
 export function previewUpload(
   scope: Scope,
   dependencies: ImportDependencies,
@@ -79,7 +82,7 @@ export function previewUpload(
   );
 }
 
-/** Imports the file, or what is chosen of it, and forgets it. Throws as a preview does. */
+/** Imports the selected records of an upload and deletes the file. Throws the same errors as a preview. */
 export async function importUpload(
   scope: Scope,
   dependencies: ImportDependencies,

@@ -11,7 +11,7 @@ import { bytesInWords } from "../core/text/words.ts";
 import { freeBytesOf } from "../database/file/data-files.ts";
 
 const maxBytes = importBounds.upload.value;
-/** Disk space that uploads leave free. */
+/** Disk space that uploads must leave free. */
 const spareBytes = 512 * 1024 ** 2;
 
 type Upload = {
@@ -22,13 +22,13 @@ type Upload = {
   size: number;
   received: number;
   touchedAt: number;
-  /** While it is being read. */
+  /** Set during an import or a preview. */
   isInUse: boolean;
 };
 
 /**
- * Files that people import, one per organization. They arrive in parts, so that a large file takes no memory, and
- * are removed after an hour without a part.
+ * Uploaded import files, one per organization. They arrive in parts to bound memory. An upload expires one hour after
+ * its last part.
  */
 export class ImportUploads {
   readonly #folder: string;
@@ -39,11 +39,11 @@ export class ImportUploads {
   constructor(directory: string, clock: Clock) {
     this.#folder = join(directory, "uploads");
     this.#clock = clock;
-    // A killed process leaves its uploads behind.
+    // Removes uploads of a killed process.
     this.end();
   }
 
-  /** Throws CONFLICT without room, or while another file of the organization is imported. */
+  /** Throws CONFLICT without disk space, or during an import of the organization. */
   async begin(organizationId: string, { name, size }: { name: string; size: number }) {
     this.#removeOld();
     const before = this.#uploads.get(organizationId);
@@ -67,7 +67,7 @@ export class ImportUploads {
     return id;
   }
 
-  /** Returns the number of received bytes. Throws NOT_FOUND, CONFLICT. */
+  /** Returns the number of received bytes. Throws NOT_FOUND and CONFLICT. */
   async append(organizationId: string, id: string, offset: number, bytes: Uint8Array) {
     const upload = this.#get(organizationId, id);
     if (offset !== upload.received || offset + bytes.length > upload.size)
@@ -76,7 +76,7 @@ export class ImportUploads {
         `The next byte is number ${upload.received} of ${upload.size}.`,
       );
     upload.received += bytes.length;
-    // Opened for each part, so that an abandoned upload keeps no file open.
+    // Each part opens the file anew, so an abandoned upload leaks no file handle.
     const handle = await open(join(upload.folder, "file"), "r+");
     try {
       await handle.write(bytes, 0, bytes.length, offset);

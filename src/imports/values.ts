@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Fields } from "../core/collections/objects.ts";
 
-/** A monitor or channel in our words, with what is not as it was. */
+/** A converted monitor or channel, with notes about differences from the source. */
 export type Converted = { fields: Fields; notes: string[]; isIncomplete: boolean };
 
 export const text = (value: unknown): string =>
@@ -10,7 +10,7 @@ export const text = (value: unknown): string =>
 export const within = (value: number, min: number, max: number) =>
   Math.min(max, Math.max(min, value));
 
-/** Why a record of ours can't be like this; null where it can. */
+/** Returns the first validation error of the input; null if it is valid. */
 export function issueOf(schema: z.ZodType, input: Fields): string | null {
   const result = schema.safeParse(input);
   if (result.success) return null;
@@ -18,14 +18,14 @@ export function issueOf(schema: z.ZodType, input: Fields): string | null {
   return `its field ${issue?.path.join(".")} can't be taken (${issue?.message ?? "not valid"})`;
 }
 
-/** One line of text that a record can have. */
+/** Reduces text to one valid line. */
 export const clean = (value: string) =>
   value
     .toWellFormed()
     .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ")
     .trim();
 
-/** Running text that a record can have. */
+/** Reduces text to valid paragraphs. */
 export const paragraphs = (value: string) =>
   value
     .toWellFormed()

@@ -71,7 +71,7 @@ test("an empty database gets every migration, and none a second time", () => {
   expect(pendingMigrations(database, assets.migrations)).toBe(0);
 });
 
-test("an older database gets only what is new, and keeps its rows", () => {
+test("an older database gets only new migrations, and its rows are preserved", () => {
   const database = filled();
   const folder = folderOf(first, addColumn, "CREATE TABLE more (id INTEGER) STRICT;");
   expect(migrate(database, folder)).toBe(2);
@@ -107,13 +107,13 @@ test("rebuilding a table keeps the rows that refer to it", () => {
   expect(database.query("SELECT id FROM children").values()).toEqual([[3]]);
 });
 
-test("data of a newer version is refused", () => {
+test("data of a newer version is rejected", () => {
   const database = filled();
   migrate(database, folderOf(first, addColumn));
   expect(refusal(database, folderOf(first))).toContain("newer Signalbox");
 });
 
-test("another history than ours is refused: edited, replaced or in another order", () => {
+test("edited, replaced or reordered migrations are rejected", () => {
   const more = "CREATE TABLE more (id INTEGER) STRICT;";
   const database = filled();
   migrate(database, folderOf(first, addColumn));

@@ -62,7 +62,7 @@ test("a start looks for secrets and for maintenance without reading every monito
   expect(steps).toContain("SCAN monitor_states USING COVERING INDEX monitor_states_maintained");
 });
 
-test("no answer looks through all that there is of what grows with time", async () => {
+test("no request scans a table that grows over time", async () => {
   const appliance = await testAppliance();
   const { database, ours } = appliance;
   const { page } = await member(appliance, "owner");

@@ -28,7 +28,7 @@ const logs = fc
   });
 
 describe("a log is removed by the order of its entries", () => {
-  test("nothing that is young goes, whatever a wrong clock has dated", () => {
+  test("recent entries are never removed, even with wrong dates", () => {
     fc.assert(
       fc.property(logs, fc.integer({ min: 0, max: 400 }), (log, daysLater) => {
         const now = (log.at(-1)?.time ?? start) + daysLater * dayMs;
@@ -44,7 +44,7 @@ describe("a log is removed by the order of its entries", () => {
     );
   });
 
-  test("everything that is old goes where the clock was right", () => {
+  test("all old entries with correct dates are removed", () => {
     fc.assert(
       fc.property(logs, fc.integer({ min: 0, max: 400 }), (log, daysLater) => {
         const right = log.map(({ time, entry: { seq } }) => ({ seq, at: timestamp(time), time }));
@@ -57,7 +57,7 @@ describe("a log is removed by the order of its entries", () => {
   });
 });
 
-test("portions get smaller where they take long, and end when they are told to", async () => {
+test("batches shrink when they are slow, and stop on request", async () => {
   const { store } = await testAppliance();
   const sizes: number[] = [];
   const { inPortions } = sweepingOf(store, start, () => sizes.length >= 4);

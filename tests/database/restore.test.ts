@@ -80,7 +80,7 @@ const refusalOf = async (work: () => unknown) => {
 };
 
 describe("a backup that is restored", () => {
-  test("takes the place of the data, which is kept aside under a dated name with its key", async () => {
+  test("replaces the data, which is preserved with its key under a dated name", async () => {
     const [{ file, key }, path] = [await backedUp(), await used()];
     const before = readFileSync(join(path, "signalbox.db"));
     const oldKey = readFileSync(join(path, "secret.key"), "utf8");
@@ -100,7 +100,7 @@ describe("a backup that is restored", () => {
     expect(readdirSync(path).filter((name) => name.startsWith("restore-"))).toEqual([]);
   });
 
-  test("does so again in the same second without losing what was kept first", async () => {
+  test("can be restored twice within a second without losing the first preserved data", async () => {
     const [{ file, key }, path] = [await backedUp(), await used()];
     const first = await restored(path, file, { key });
     const second = await restored(path, file, { key });
@@ -128,7 +128,7 @@ describe("a backup that is restored", () => {
     expect(readFileSync(join(path, "letters.txt"), "utf8")).toBe("Dear");
   });
 
-  test("never meets what the old database had in its log", async () => {
+  test("is not affected by the log of the old database", async () => {
     const [{ file, key }, path] = [await backedUp(), await used()];
     const running = open(path);
     await createOrganization(running.store, clock, "Late");
@@ -165,7 +165,7 @@ describe("a backup that is restored", () => {
     expect(await slugsIn(path)).toEqual(["theirs"]);
   });
 
-  test("that holds no secret needs no key", async () => {
+  test("without secrets needs no key", async () => {
     const { file } = await backedUp({ hasSecret: false });
     const path = newDirectory();
     expect((await restored(path, file)).secrets).toBe("none");
@@ -324,7 +324,7 @@ const damages: [what: string, damage: (file: string) => void, said: RegExp][] = 
   ],
 ];
 
-describe("a file that can't be restored changes nothing and is told of", () => {
+describe("an invalid backup changes nothing and is reported", () => {
   /** Where a refused restore may have left something. */
   async function places() {
     const [full, empty, missing] = [await used(), newDirectory(), join(newDirectory(), "a", "b")];

@@ -115,7 +115,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(proxy.levels.splice(3)).toEqual(["strong", "weak"]);
   });
 
-  test("a write that nobody would take is UNAVAILABLE with Retry-After, and can't happen later", async () => {
+  test("a write that no node accepts is UNAVAILABLE with Retry-After, and is never applied later", async () => {
     const store = storeOf({ tryMs: 0, resolveMs: 0 });
     await store.atomic([add("a", 0)]);
     proxy.troubles.push("delayed", { refusal: "leader not found", status: 503 });
@@ -138,7 +138,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(await stockOf(store)).toEqual({ a: 1 });
   });
 
-  test("what is not undone with its batch is refused before it is sent", async () => {
+  test("a statement that rqlite would not roll back is rejected before it is sent", async () => {
     const store = storeOf();
     const wrong = [
       "select 1",
@@ -164,7 +164,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(await stockOf(store)).toEqual({ 'select; returning "begin"': 1 });
   });
 
-  test("a batch that is too large is refused whole, with its size", async () => {
+  test("a batch that is too large is rejected with its size", async () => {
     const store = storeOf();
     const error = await store.atomic([add("x".repeat(65 * 2 ** 20))]).catch((error) => error);
     expect(error).toMatchObject({ code: "PAYLOAD_TOO_LARGE" });
@@ -197,7 +197,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(proxy.requests.filter((path) => path === "/db/execute").length).toBeLessThan(10);
   });
 
-  test("values come back as they were given", async () => {
+  test("values are returned unchanged", async () => {
     const store = storeOf();
     const values = ["\u2028 é😀 \\ \" ' \t", 9_007_199_254_740_991, -1.5, 1e300, null, ""];
     const [row] = await store.query<Record<string, unknown>>(

@@ -84,7 +84,7 @@ test("every reference between records carries the organization on both sides", a
     ]);
 });
 
-test("SQL itself refuses a reference to another organization's record", async () => {
+test("the schema rejects references to another organization's records", async () => {
   const appliance = await testAppliance();
   const { database, ours, theirs } = appliance;
   const [monitor, group, incident] = [
@@ -116,7 +116,7 @@ test("SQL itself refuses a reference to another organization's record", async ()
     );
 });
 
-test("SQL itself refuses a state that no rule knows", async () => {
+test("the schema rejects unknown states", async () => {
   const appliance = await testAppliance();
   const { database, ours } = appliance;
   await made(ours.api, "monitors");

@@ -37,7 +37,7 @@ const codeOf = (error: unknown) => (error as { code?: string }).code;
 const taken = () => new AppError("CONFLICT", "Taken.");
 
 describe("atomic", () => {
-  test("does all of it or nothing", async () => {
+  test("commits all statements or none", async () => {
     const { store, put, items } = await newStore();
     const broken = store.atomic([put("a"), put("b", -1), put("c")]).catch(codeOf);
     expect(await broken).toBe("SQLITE_CONSTRAINT_CHECK");
@@ -110,7 +110,7 @@ describe("atomic", () => {
       store.close();
     });
 
-    test("one that fails leaves nothing behind, and holds up nobody after it", async () => {
+    test("a failed write leaves nothing behind and does not block later writes", async () => {
       const { store, put, items } = newFile(join(newDirectory(), "stock.db"));
       const failures = await Promise.all(
         [
@@ -157,7 +157,7 @@ describe("atomic", () => {
   });
 });
 
-test("what reading throws comes through Drizzle's builders as it is", async () => {
+test("Drizzle's builders pass on read errors unchanged", async () => {
   const { store } = await newStore();
   const thrown = (read: PromiseLike<unknown>) => read.then(null, (error: unknown) => error);
   const plain = (await thrown(store.query("select 1 from organizations", []))) as Error;
@@ -190,7 +190,7 @@ describe("must", () => {
     expect(await store.atomic([unknown]).catch((error) => error.message)).toBe("Taken.");
   });
 
-  test("takes the blame for nothing but its own condition", async () => {
+  test("reports its error only for its own condition", async () => {
     const { store, put, items } = await newStore();
     const holds = must(sql`true`, taken);
     expect(await store.atomic([holds, put("a", -1)]).catch(codeOf)).toBe("SQLITE_CONSTRAINT_CHECK");
@@ -216,7 +216,7 @@ test("retrying reads again for as long as others were first, and passes on every
   expect(attempts).toBe(4);
 });
 
-test("twenty who read, decide and write one number at once lose no step", async () => {
+test("twenty concurrent increments of one number lose no step", async () => {
   const { database, store, put } = await newStore();
   await store.atomic([put("a", 0)]);
   const step = () =>

@@ -39,7 +39,7 @@ describe("addresses of an Uptime Kuma that was imported", () => {
     expect((await made.stranger("GET", "/api/push/wrong")).status).toBe(404);
   });
 
-  test("badges of what a page shows go by the old number", async () => {
+  test("badges of monitors on a page use the old monitor number", async () => {
     const badge = async (path: string) => titleOf((await made.read(`/api/badge/${path}`)).text);
     expect(await badge("6/status")).toBe("Status: pending");
     expect(await badge("6/status?label=Shop")).toBe("Shop: pending");
@@ -52,7 +52,7 @@ describe("addresses of an Uptime Kuma that was imported", () => {
       expect([path, (await made.ask(`/api/badge/${path}`))?.status ?? 404]).toEqual([path, 404]);
   });
 
-  test("pages stay where they were, and widgets read their JSON", async () => {
+  test("pages retain their addresses, and widgets can read their JSON", async () => {
     expect((await made.read("/status/acme-public")).text).toContain("Acme Status");
     const { config, publicGroupList, incident, incidents } = (
       await made.read("/api/status-page/acme-public")
@@ -80,7 +80,7 @@ describe("addresses of an Uptime Kuma that was imported", () => {
     expect(Object.keys(heartbeatList).length).toBe(Object.keys(uptimeList).length);
   });
 
-  test("what is hidden is nowhere", async () => {
+  test("hidden monitors appear nowhere", async () => {
     const pages = (await made.ours.api("GET", "/api/v1/status-pages")).json.data;
     const { id } = pages.find(({ slug }: { slug: string }) => slug === "acme-internal") ?? pages[0];
     await made.changePage(id, { slug: "secret-page", visibility: "hidden" });

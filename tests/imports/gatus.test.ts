@@ -92,7 +92,7 @@ const variables = {
 };
 
 describe("Gatus' configuration", () => {
-  test("becomes monitors, channels and groups; what has no equal is paused or named", async () => {
+  test("becomes monitors, channels and groups; unsupported parts are paused or reported", async () => {
     const { ours } = await testAppliance();
     const file = join(newDirectory(), "config.yaml");
     writeFileSync(file, config);
@@ -197,7 +197,7 @@ describe("Gatus' configuration", () => {
     ["dashes without end", `endpoints:\n  ${"- ".repeat(100_000)}x`, /nested too deep/],
   ];
   for (const [what, yaml, why] of hostile)
-    test(`with ${what} is refused`, async () => {
+    test(`with ${what} is rejected`, async () => {
       const file = join(newDirectory(), "config.yaml");
       writeFileSync(file, yaml);
       expect(gatusPlan(file, {})).rejects.toThrow(why);
@@ -226,7 +226,7 @@ async function recordOf(yaml: string, noun: Noun, name: string) {
 }
 
 describe("A folder of Gatus", () => {
-  test("is imported with the folders in it, and all of it arrives", async () => {
+  test("is imported completely, including nested folders", async () => {
     const { ours } = await testAppliance();
     const plan = await gatusPlan(company, { DOMAIN: "acme.example" }, { now });
     const options = { keepResults: 14, keepHours: 400 };

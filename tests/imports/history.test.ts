@@ -24,7 +24,7 @@ async function sweep({ store, time }: TestAppliance, heartbeatDays: number) {
   await sweepResults(sweepingOf(store, time.now), { heartbeatDays, hourDays: 400 });
 }
 
-describe("an import that is repeated adds no result a second time", () => {
+describe("a repeated import adds no duplicate results", () => {
   const whole = (file: string) => ({ file, from: () => fixture(file) });
   /** Results of other days than those of the fixture: an old copy, or monitors that were paused long ago. */
   const older = (file: string, days: number) => ({

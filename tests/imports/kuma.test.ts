@@ -42,7 +42,7 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
       ({ report } = await importKuma(appliance.ours.scope, fixture(file)));
     });
 
-    test("each of its records has one line of the report", () => {
+    test("each record has one line in the report", () => {
       const tables = {
         monitor: "monitor where type <> 'group'",
         group: "monitor where type = 'group'",
@@ -67,7 +67,7 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
       expect(silent).toEqual([]);
     });
 
-    test("each monitor is checked as it was, or paused with a reason", async () => {
+    test("each monitor has the same check, or is paused with a reason", async () => {
       const made = await monitorsOf(appliance);
       const parents = new Map(rows(file, "select * from monitor").map((row) => [row["id"], row]));
       for (const row of parents.values()) {
@@ -110,7 +110,7 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
       }
     });
 
-    test("its history says what Uptime Kuma says of it", () => {
+    test("the history equals that of Uptime Kuma", () => {
       // Checks counted: pending is down, maintenance is on neither side.
       const counted = rows(
         file,
@@ -139,7 +139,7 @@ describe("an Uptime Kuma 2", () => {
     made = await monitorsOf(appliance);
   });
 
-  test("days and hours have the share of up and down that its own sums have", () => {
+  test("daily and hourly uptime equals that of Uptime Kuma", () => {
     const wanted = rows(
       "kuma-2-acme.db",
       `select m.name, s.timestamp / 86400 as day, 1.0 * s.up / (s.up + s.down) as ratio
@@ -159,7 +159,7 @@ describe("an Uptime Kuma 2", () => {
     }
   });
 
-  test("monitors have what was set, and secrets stay secret", () => {
+  test("monitors have their settings, and secrets stay secret", () => {
     expect(named(made, "Checkout API (basic auth)")).toMatchObject({
       type: "http",
       method: "POST",
@@ -280,7 +280,7 @@ describe("an Uptime Kuma 2", () => {
     expect(windows.get("Running now: redirect host upgrade")).toMatchObject({ state: "running" });
   });
 
-  test("a push token goes on working", async () => {
+  test("a push token continues to work", async () => {
     const { json } = await appliance.ours.api(
       "GET",
       `/api/v1/monitors/${String(named(made, "Nightly backup (push)")["id"])}`,
@@ -305,7 +305,7 @@ describe("an Uptime Kuma 2", () => {
   });
 });
 
-test("importing again changes what changed there, and keeps what was changed here", async () => {
+test("a repeated import applies changes of the source and preserves local changes", async () => {
   const appliance = await world();
   const { ours } = appliance;
   await importKuma(ours.scope, fixture("kuma-2-acme.db"));
@@ -359,7 +359,7 @@ test("with --paused nothing is checked until it is imported without", async () =
   expect(named(await monitorsOf(appliance), "Staging site")["paused"]).toBe(true);
 });
 
-test("a dry run says the same and changes nothing", async () => {
+test("a dry run returns the same report and changes nothing", async () => {
   const appliance = await world();
   const before = dump(appliance);
   const dry = await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"), { dryRun: true });
@@ -418,7 +418,7 @@ test.each([
   expect(of(4).notes).toEqual(["Paused: it lacks its proxy."]);
 });
 
-test("a client certificate and the version of IP come along", () => {
+test("client certificates and the IP version are imported", () => {
   const installation = { proxies: new Map(), dockerHosts: new Map(), browsers: new Map() };
   const row = { type: "http", name: "API", url: "https://api.lan/", active: 1 };
   const mutual = { auth_method: "mtls", tls_cert: clientCertificate, tls_key: clientKey };

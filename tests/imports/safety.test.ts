@@ -33,7 +33,7 @@ const stateOf = (appliance: TestAppliance) =>
 
 const big = "x".repeat(600_000);
 
-describe("a file that is not as Uptime Kuma writes it changes nothing and says why:", () => {
+describe("an invalid file changes nothing and is rejected with a reason:", () => {
   const cases: [what: string, make: (folder: string) => string, why: RegExp][] = [
     [
       "cut off",
@@ -167,7 +167,7 @@ describe("a file that is not as Uptime Kuma writes it changes nothing and says w
   });
 });
 
-test("the logo comes along with the whole data directory, and no link leads out of it", async () => {
+test("the logo is imported from a data directory, but not through links out of it", async () => {
   const appliance = await world();
   const folder = newDirectory();
   changedFixture("kuma-2-acme.db", folder);
@@ -187,9 +187,9 @@ test("the logo comes along with the whole data directory, and no link leads out 
   expect(logo()).toBe(png.toString("base64"));
 });
 
-describe("an import that ends on its way", () => {
+describe("an interrupted import", () => {
   for (const writes of [1, 2, 3])
-    test(`was never seen where it is killed after ${writes} writes, and is cleared away`, async () => {
+    test(`stays invisible if killed after ${writes} writes, and is removed`, async () => {
       const appliance = await world();
       const { ours, store, time } = appliance;
       const before = stateOf(appliance);
@@ -236,7 +236,7 @@ describe("an import that ends on its way", () => {
   });
 });
 
-test("undone, an import leaves nothing of what it made, and can be made again", async () => {
+test("undoing an import removes its records, and it can be repeated", async () => {
   const appliance = await world();
   const { ours } = appliance;
   const { api } = ours;
@@ -257,7 +257,7 @@ test("undone, an import leaves nothing of what it made, and can be made again", 
   ).toBeGreaterThan(70);
 });
 
-test("what was deleted here stays deleted", async () => {
+test("deleted records stay deleted after a repeated import", async () => {
   const appliance = await world();
   const { ours } = appliance;
   await importKuma(ours.scope, fixture("kuma-2-acme.db"));

@@ -60,7 +60,7 @@ async function world() {
 }
 
 describe("an upload", () => {
-  test("is looked at, chosen from, imported and undone", async () => {
+  test("can be previewed, imported in part and undone", async () => {
     const { admin, ours, sent, left } = await world();
     const id = await sent(fixture("kuma-2-acme.db"));
     const source = "uptime-kuma";
@@ -89,7 +89,7 @@ describe("an upload", () => {
     expect((await ours.api("GET", "/api/v1/monitors")).json.meta.total).toBe(0);
   });
 
-  test("comes in its order, whole, and for its organization alone", async () => {
+  test("must be complete, in order, and from the same organization", async () => {
     const { admin, begin, part } = await world();
     const { id } = (await begin(10)).json.data;
     const body = { source: "uptime-kuma" };
@@ -110,7 +110,7 @@ describe("an upload", () => {
     expect((await part(id, 0, new Uint8Array(1))).status).toBe(404);
   });
 
-  test("that nobody goes on with for an hour is removed by the next", async () => {
+  test("is removed by the next upload after an hour without a part", async () => {
     const { begin, left, time } = await world();
     await begin(10);
     expect(left()).toHaveLength(1);

@@ -1,3 +1,4 @@
+/** Applies configuration files at startup and on reload. */
 import { listOrganizations } from "../../accounts/organizations/service.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
@@ -11,12 +12,15 @@ export type ConfigurationFiles = ReturnType<typeof configurationFiles>;
 
 const actor = { type: "command-line", id: null, name: "configuration files" } as const;
 
-/** What the files say is all that they have made: more than a fifth of it goes by `signalbox apply --yes` alone. */
+/**
+ * The files are authoritative, so missing records are deleted. Deleting more than a fifth requires `signalbox apply
+ * --yes`.
+ */
 const options = { prune: true };
 
 /**
- * Applies the configurations of a folder each time it is asked to, one after the other. What can't be applied
- * stays as it is, and the log says why.
+ * Applies the configurations of a folder, one run at a time. Logs errors and leaves the affected organization
+ * unchanged.
  */
 export function configurationFiles(dependencies: Dependencies, variables: Variables) {
   const { log } = dependencies;
@@ -37,7 +41,7 @@ export function configurationFiles(dependencies: Dependencies, variables: Variab
     apply: (from: string | undefined) => {
       if (from !== undefined) done = done.then(() => attempt(from));
     },
-    /** Resolves when what was asked for is done. */
+    /** Resolves when all requested runs are done. */
     settled: () => done,
   };
 }

@@ -1,7 +1,7 @@
 import { fieldsOf, type SectionName, sectionNames, sections } from "../sections-schema.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 
-/** A variable is text: where a field takes none but what the text says, it is that. */
+/** Converts the text of a variable to a number or boolean if the field does not accept text. */
 export function convert(document: Fields, path: string) {
   const keys = path.split(".");
   const isDefault = keys[0] === "defaults";

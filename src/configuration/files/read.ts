@@ -1,3 +1,4 @@
+/** Reads configuration files, merges those of the same source and locates errors in them. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { AppError } from "../../core/errors.ts";
@@ -18,16 +19,19 @@ import { type Fields, isObject } from "../../core/collections/objects.ts";
 const sectionNames: readonly string[] = configSections;
 const maxBytes = 8 * 1024 * 1024;
 
-/** What the files of one source say together. */
+/** The merged files of one source. */
 export type ConfigFiles = {
   organization: string | null;
-  /** As REST takes it: no variables are left in it. */
+  /** Document for the REST API, with all variables expanded. */
   document: Fields;
-  /** What REST says of its fields, at the places of the files; other errors as they are. */
+  /** Adds file positions to validation errors. Returns other errors unchanged. */
   located: (error: unknown) => unknown;
 };
 
-/** The configurations in a file, or in all YAML files of a folder. Throws InvalidFiles, and VALIDATION_ERROR where there is none. */
+/**
+ * Reads a configuration file, or all YAML files of a folder. Throws InvalidFiles, and VALIDATION_ERROR if there is
+ * none.
+ */
 export async function readConfigurations(
   from: string,
   variables: Variables,
@@ -94,10 +98,10 @@ function textOf(file: string): string {
   }
 }
 
-/** One file with its variables in their places; null for an empty one. */
+/** Reads one file and expands its variables; null for an empty file. */
 async function readOne(file: string, variables: Variables): Promise<Merged | null> {
   const readFile = (path: string) => utf8.decode(readFileSync(resolve(dirname(file), path)));
-  /** Paths of what is one variable alone. */
+  /** Paths of texts that consist of a single variable. */
   const single: string[] = [];
   const scalar = typedScalar((text, path, fail) => {
     if (isOneVariable(text)) single.push(path);
@@ -110,7 +114,7 @@ async function readOne(file: string, variables: Variables): Promise<Merged | nul
   const other = otherProgramOf(value);
   if (other !== null) throw new InvalidFiles([{ place: firstPlace(places), message: other }]);
   if (single.length > 0) {
-    // It knows what every field takes.
+    // Loaded on demand because it contains the schemas of all fields.
     const { convert } = await import("./convert.ts");
     for (const path of single) convert(value, path);
   }
@@ -126,7 +130,7 @@ function otherProgramOf(value: Fields): string | null {
   return null;
 }
 
-/** Adds what a further file of the same source says. */
+/** Merges another file of the same source. */
 function merge(all: Merged, { value, places }: Merged) {
   const issues: FileIssue[] = [];
   const add = (to: Fields, from: Fields, path: string) => {

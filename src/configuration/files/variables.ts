@@ -2,13 +2,13 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 
 type Sources = {
   variables: Variables;
-  /** What a file beside the configuration holds. */
+  /** Reads a file relative to the configuration. */
   readFile: (path: string) => string;
 };
 
 /**
- * `${NAME}`, `${NAME:-where that is unset or empty}`, `${file:PATH}`; `$$` is one `$`. Answers what went wrong
- * as the end of a sentence: nothing that is unset or can't be read passes as an empty text.
+ * Expands `${NAME}`, `${NAME:-default}` and `${file:PATH}`; `$$` is a dollar sign. Returns errors as the end of a
+ * sentence. An unset variable or unreadable file is an error, not an empty text.
  */
 export function expanded(
   text: string,
@@ -31,7 +31,7 @@ export function expanded(
   });
 }
 
-/** A line break at the end of a file is the editor's. */
+/** Contents of the file without the final line break, which editors add. */
 function contentOf(
   path: string,
   readFile: (path: string) => string,
@@ -46,8 +46,8 @@ function contentOf(
   }
 }
 
-/** Whether the whole text is one variable or file: then it may stand for a number or a switch. */
+/** Whether the text is a single variable. Its value can then become a number or a boolean. */
 export const isOneVariable = (text: string) => /^\$\{[^}]*\}$/.test(text);
 
-/** A text in which nothing is taken for a variable. */
+/** Escapes dollar signs so that no variable is expanded. */
 export const escaped = (text: string) => text.replaceAll("$", "$$$$");

@@ -3,8 +3,8 @@ import { escaped } from "./variables.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 
 /**
- * A configuration as YAML. Secrets stand in comments, so that applying it keeps those that are stored; with
- * `asVariables` they are read from variables, as a place that has none needs it.
+ * Formats a configuration as YAML. Secrets are comments, so applying the file preserves stored secrets. With
+ * `asVariables`, they are variables for use in another installation.
  */
 export async function yamlOf(
   { document, secrets }: ConfigExport,
@@ -23,13 +23,13 @@ export async function yamlOf(
         .join("\n");
     }
   }
-  // In quotes, where alone they stand as values, these are escapes: a terminal would obey U+0080–9F.
+  // Quoted values can contain U+0080–9F, which terminals interpret as control characters. Replaces them with escapes.
   return yaml
     .toString({ lineWidth: 0 })
     .replace(/[^\P{Cc}\n\t]/gu, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
 
-/** The same values, where nothing is taken for a variable. */
+/** Escapes all texts of a value. */
 function literal(value: unknown): unknown {
   if (typeof value === "string") return escaped(value);
   if (Array.isArray(value)) return value.map(literal);

@@ -1,18 +1,18 @@
 /** Compares the content of two databases by counts and digests of their tables. */
 import type { Database } from "bun:sqlite";
 
-/** What a database holds: of its schema and of each table how many rows, and a digest of them in their order. */
+/** Row count and ordered digest per table, and a digest of the schema. */
 export type Content = Map<string, { rows: number; digest: string }>;
 
-/** What `housekeeping` keeps of the key on a cluster, so that no node ever begins with another one. */
+/** Name of the key fingerprint in `housekeeping`. It prevents nodes from starting with different keys. */
 export const keyName = "fingerprint of the key";
 
-/** What a cluster needs beside the product's tables. */
+/** Tables that only clusters have. */
 export const tablesOfCluster = ["write_markers", "migration_lease"];
-/** Tables of the product in which the machines on a cluster agree who does what: no data either. */
+/** Tables for coordination of the machines in a cluster. */
 const agreements = ["nodes", "leases", "forwarded_requests"];
 
-/** Leaves what a file holds, too, of the copy of a cluster. */
+/** Removes cluster-only data from a copy, so that it can serve as a file. */
 export function removeClusterState(copy: Database) {
   for (const name of tablesOfCluster) copy.run(`drop table if exists ${name}`);
   for (const name of agreements)
@@ -21,12 +21,12 @@ export function removeClusterState(copy: Database) {
 }
 
 const schemaName = "the schema";
-/** Where SQLite keeps which numbers were given: what has gone is not numbered again. */
+/** SQLite's table of assigned numbers. It prevents reuse of deleted numbers. */
 const sequences = "sqlite_sequence";
 
 type Table = { name: string; wr: number };
 
-/** Reads the whole database; without what an engine keeps for itself, which is no data. */
+/** Reads the whole database, except for internal tables of the engine. */
 export function contentOf(database: Database): Content {
   const [own, noData] = [tablesOfCluster, [...tablesOfCluster, ...agreements]].map((names) =>
     JSON.stringify(names),
@@ -69,13 +69,13 @@ function digested(database: Database, text: string, ...parameters: string[]) {
   return { rows, digest: hash.digest("hex") };
 }
 
-/** The names of what is not the same in both. */
+/** Names of tables that differ. */
 export function differences(one: Content, other: Content): string[] {
   const names = new Set([...one.keys(), ...other.keys()]);
   return [...names].filter((name) => one.get(name)?.digest !== other.get(name)?.digest);
 }
 
-/** How many rows each table has. */
+/** Number of rows per table. */
 export function rowCounts(content: Content): Map<string, number> {
   const counts = new Map([...content].map(([name, { rows }]) => [name, rows]));
   for (const name of [schemaName, sequences]) counts.delete(name);

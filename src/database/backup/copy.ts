@@ -11,13 +11,12 @@ import { damaged, mustBeOurs, mustHaveItsLog, readKey } from "../file/data-direc
 import { mustHaveEnded } from "../file/run-marker.ts";
 import { isDamage } from "../file/embedded.ts";
 
-/** A passphrase that encrypts a backup, and whether `secret.key` is to be in it. */
+/** Passphrase of an encrypted backup, and whether the backup includes `secret.key`. */
 export type Sealing = { passphrase: string; withKey: boolean };
 
 /**
- * Writes a whole and consistent copy of a data directory's database, also while a server writes to it.
- * It appears under its name when it is whole. Throws DataError for no database of ours, and for a
- * file that exists already.
+ * Writes a consistent copy of the database, even while a server uses it. The file appears when it is complete. Throws
+ * DataError for a foreign database and for an existing file.
  */
 export async function copyDatabase(
   directory: string,
@@ -45,7 +44,7 @@ export async function copyDatabase(
   }
 }
 
-/** Throws unless a file of this name can appear: it does not exist yet, and its folder does. */
+/** Throws unless the file is new and its folder exists. */
 export function assertCanBeCreated(file: string) {
   if (existsSync(file)) throw new Error(`${file} exists already. Nothing was written.`);
   const folder = dirname(resolve(file));
@@ -68,14 +67,14 @@ function inPlainWords(error: unknown, to: string): unknown {
 
 export type Copying = ReturnType<typeof copyInChild>;
 
-/** The same in a process of its own: copying a large database would hold up everything else. */
+/** Like `copyDatabase`, in a child process. Copying a large database would block the event loop. */
 export function copyInChild(
   directory: string,
   to: string,
   sealing: Sealing | null = null,
   env?: Record<string, string | undefined>,
 ) {
-  // Whoever lists processes sees their arguments.
+  // Other users can see the arguments of a process, so they contain no passphrase.
   const flags = sealing
     ? ["--passphrase-file", "-", ...(sealing.withKey ? ["--include-key"] : [])]
     : [];
@@ -85,7 +84,7 @@ export function copyInChild(
     stderr: "pipe",
     ...(env && { env }),
   });
-  /** Rejects with what the child said of its failure. */
+  /** Rejects with the error message of the child. */
   async function done() {
     const said = await new Response(child.stderr).text();
     if ((await child.exited) !== 0) throw new Error(said.trim() || "The copy was not finished.");

@@ -1,21 +1,22 @@
+/** Removes old rows in small batches that don't delay other requests. */
 import type { Parameter, Statement, Store } from "../store.ts";
 
-/** So long one write of housekeeping should take … */
+/** Target duration of one cleanup write, in milliseconds. */
 const aimMs = 10;
-/** … with so many rows, whatever the machine. */
+/** Minimum batch size, even on slow machines. */
 const fewest = 25;
 const most = 1_000;
-/** For each millisecond of it others get so many. */
+/** Pause per millisecond of cleanup, in milliseconds. */
 const othersMs = 3;
 
-/** What housekeeping runs with; `isOver` ends it between two portions, and the next one goes on. */
+/** Context of cleanup jobs. `isOver` stops a job between batches; the next run continues. */
 export type Sweeping = {
   store: Store;
   now: number;
   isOver: () => boolean;
   /**
-   * Calls `remove` until it says that nothing is left. It gets how many rows it may take: so many that
-   * no machine is held up by one write.
+   * Calls `remove` with a batch size until it reports that no rows are left. The size adapts to the speed of the
+   * machine.
    */
   inPortions: (remove: (size: number) => Promise<boolean>) => Promise<void>;
 };
@@ -44,7 +45,7 @@ export function sweepingOf(
   };
 }
 
-/** Removes the rows of a table that a condition names. */
+/** Removes all rows that match a condition. */
 export async function sweepRows(
   { store, inPortions }: Sweeping,
   table: string,
@@ -68,23 +69,22 @@ export async function sweepRows(
   });
 }
 
-/** An entry of a log: its place in the order of writing, its date, and how many rows go with it. */
+/** A log entry: its sequence number, its date, and the number of dependent rows. */
 export type LogEntry = { seq: number; at: string; rows?: number };
 
 type LogBounds = {
-  /** Names it in what is remembered of it. */
+  /** Name of the stored progress. */
   name: string;
   keptMs: number;
-  /** Entries after this one … */
+  /** Exclusive lower bound of removable entries. */
   from?: number;
-  /** … up to this one may be removed. */
+  /** Inclusive upper bound of removable entries. */
   last?: number;
 };
 
 /**
- * Removes the old entries of a log, the oldest first; returns how far it came. `oldest` is a query for
- * the entries after a place, by a limit; `remove` makes the statements for those after one place up to
- * another.
+ * Removes old log entries, oldest first, and returns the new position. `oldest` queries entries after a position;
+ * `remove` creates the statements for a range of positions.
  */
 export async function sweepLog(
   { store, now, inPortions }: Sweeping,
@@ -110,7 +110,7 @@ export async function sweepLog(
   return removed;
 }
 
-/** What housekeeping remembers under a name; null for nothing. */
+/** Stored value of a cleanup job; null if there is none. */
 export async function valueOf(store: Store, name: string): Promise<number | null> {
   const [row] = await store.query<{ value: number }>(
     "select value from housekeeping where name = ?",
@@ -132,15 +132,15 @@ function upToRows(entries: readonly LogEntry[], size: number): readonly LogEntry
   return end === -1 ? entries : entries.slice(0, Math.max(end, 1));
 }
 
-/** A clock that is put right moves by so much without anything being wrong. */
+/** Tolerated clock correction. */
 const toleranceMs = 3_600_000;
-/** Nothing is older than this program. */
+/** Earliest plausible date: the first release is newer. */
 const earliestMs = Date.UTC(2025, 0);
 
 /**
- * How far these entries of a log may go, null for none, and whether what follows is too young. One that
- * is older than `before` shows that all before it are, too. What a wrong clock dated – after `now`, or
- * before an earlier entry, of which `newest` is the newest – is as old as what comes after it.
+ * Returns the last removable position, or null, and whether the following entry is too young. An entry older than
+ * `before` proves that all earlier ones are older too. An implausible date, after `now` or before `newest`, counts
+ * like that of the next entry.
  */
 export function removable(
   entries: readonly LogEntry[],

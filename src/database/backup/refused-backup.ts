@@ -1,6 +1,6 @@
 import { DataError } from "../../core/errors.ts";
 
-/** Why a file is not restored, and what to do. */
+/** Error for a rejected backup, with the reason and the next step. */
 export function refusedBackup(
   file: string,
   what: string,

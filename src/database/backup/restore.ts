@@ -27,11 +27,11 @@ import { finishRestore, stagingOf } from "./unfinished-restore.ts";
 export type RestoreOptions = {
   dataDir: string;
   file: string;
-  /** The file of the key that opens its secrets; without it the one in the backup, or else in the directory. */
+  /** Key file for the secrets; defaults to the key in the backup, then to that in the directory. */
   key?: string | undefined;
-  /** Of an encrypted backup. */
+  /** Passphrase of an encrypted backup. */
   passphrase?: string | null;
-  /** Does everything but the change. */
+  /** Verifies everything without changing the directory. */
   dryRun?: boolean;
   migrations: string;
   clock: Clock;
@@ -39,21 +39,21 @@ export type RestoreOptions = {
 
 export type Restored = {
   dataDir: string;
-  /** Where the data that was there before is kept; null where there was none. */
+  /** Location of the previous data; null if there was none. */
   keptAside: string | null;
   organizations: number;
   monitors: number;
   /** Migrations that the next start will run. */
   migrations: number;
-  /** Whether the stored secrets can be opened. */
+  /** Whether the stored secrets can be decrypted. */
   secrets: "open" | "closed" | "none";
 };
 
 type Found = Pick<Restored, "organizations" | "monitors" | "migrations" | "secrets">;
 
 /**
- * Puts a backup in place of whatever a data directory holds, all or nothing, and keeps that aside.
- * Throws DataError: DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING; nothing is changed then.
+ * Replaces the data of a directory by a backup atomically, and preserves the previous data. Throws DataError
+ * (DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING) without changes.
  */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const { file, clock } = options;
@@ -100,13 +100,13 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   });
 }
 
-/** A second restore of one second has a name of its own. */
+/** Restores within the same second get a numeric suffix. */
 function newStaging(path: string, stamp: string, attempt = 1): ReturnType<typeof stagingOf> {
   const staging = stagingOf(path, attempt === 1 ? stamp : `${stamp}-${attempt}`);
   return existsSync(staging.aside) ? newStaging(path, stamp, attempt + 1) : staging;
 }
 
-/** Runs `work` while the directory is held, and leaves nothing of one that was made or locked in vain. */
+/** Runs `work` with the directory locked. On failure, removes a directory that it created. */
 async function inDirectory<T>(path: string, work: () => Promise<T>): Promise<T> {
   const made = makeDirectory(path);
   const isUnused = readdirSync(path).length === 0;
@@ -124,7 +124,7 @@ async function inDirectory<T>(path: string, work: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Returns the uppermost directory that had to be made; null where it was there. */
+/** Creates the directory and returns its topmost new parent; null if it existed. */
 function makeDirectory(path: string): string | null {
   try {
     return mkdirSync(path, { recursive: true, mode: 0o700 }) ?? null;
@@ -145,7 +145,10 @@ function mustHaveFreeSpace(path: string, bytes: number) {
     );
 }
 
-/** Reads a staged database through; null where the key is another one's. Throws DATA_UNUSABLE and MIGRATION_REFUSED. */
+/**
+ * Checks the integrity of a staged database; null if the key does not fit. Throws DATA_UNUSABLE and
+ * MIGRATION_REFUSED.
+ */
 function examined(
   staged: string,
   { file, migrations }: RestoreOptions,
@@ -179,7 +182,7 @@ function countsOf(database: Database): Pick<Restored, "organizations" | "monitor
   return { organizations: count("organizations"), monitors: count("monitors") };
 }
 
-/** Whoever runs the appliance may be another than who restores it. */
+/** Gives the files to the owner of the directory, because the restoring user can be another account, such as root. */
 function giveToOwnerOf(path: string, staging: string) {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(path);

@@ -5,9 +5,9 @@ import { syncDirectory } from "../file/data-files.ts";
 import { noteEnd } from "../file/run-marker.ts";
 
 /**
- * A restore gathers its files in `restore-TIME.part` and decides with one rename to `restore-TIME.ready`.
- * From then on whoever opens the directory puts them in place first, and keeps what was there in
- * `before-restore-TIME`: killed at any step, the directory holds the old data or the new.
+ * A restore stages its files in `restore-TIME.part` and commits by renaming it to `restore-TIME.ready`. The next
+ * process that opens the directory moves them into position and preserves the old data in `before-restore-TIME`. A
+ * kill at any step leaves either the old or the new data.
  */
 const part = ".part";
 const ready = ".ready";
@@ -15,7 +15,7 @@ const ready = ".ready";
 export const stagingOf = (path: string, time: string) => ({
   part: join(path, `restore-${time}${part}`),
   ready: join(path, `restore-${time}${ready}`),
-  /** Where what was there is kept. */
+  /** Directory of the previous data. */
   aside: join(path, `before-restore-${time}`),
 });
 
@@ -27,14 +27,14 @@ export function hasUnfinishedRestore(path: string): boolean {
   return restoresIn(path, ready).length > 0;
 }
 
-/** Finishes what was decided and removes what was not; only for who has locked the directory. */
+/** Completes committed restores and removes others. The caller must have locked the directory. */
 export function finishRestore(path: string) {
   for (const name of restoresIn(path, part)) rmSync(join(path, name), { recursive: true });
   for (const name of restoresIn(path, ready))
     putInPlace(path, stagingOf(path, name.slice("restore-".length, -ready.length)));
 }
 
-/** Each step holds after a kill at any other: what is still in `from` is not in place yet. */
+/** Can be repeated after a kill at any step: files still in `from` are not in position yet. */
 function putInPlace(path: string, { ready: from, aside }: ReturnType<typeof stagingOf>) {
   const isWaiting = (name: string) => existsSync(join(from, name));
   const keepAside = (name: string) => {
@@ -51,7 +51,7 @@ function putInPlace(path: string, { ready: from, aside }: ReturnType<typeof stag
   if (isWaiting("signalbox.db")) {
     keepAside("signalbox.db");
     noteEnd(path);
-    // Of the old database alone: SQLite would mix what is in it into the new one.
+    // Logs of the old database. SQLite would apply them to the new one.
     for (const name of ["signalbox.db-wal", "signalbox.db-shm"]) {
       keepAside(name);
       rmSync(join(path, name), { force: true });
@@ -65,7 +65,7 @@ function putInPlace(path: string, { ready: from, aside }: ReturnType<typeof stag
   rmSync(from, { recursive: true });
 }
 
-/** A name that is kept is never missing for a moment where the file system knows links. */
+/** Uses links if the file system supports them, so the file name exists at all times. */
 function linkOrMove(from: string, to: string) {
   try {
     linkSync(from, to);

@@ -29,38 +29,38 @@ import { mustHaveEnded, noteEnd, noteRun, writeMarker } from "./run-marker.ts";
 import { countMissingFrames } from "./write-ahead-log.ts";
 import { hasSealedValues, isKeyOf } from "../sealed-values.ts";
 
-/** "SBOX": tells our database from any other SQLite file. */
+/** "SBOX": SQLite application ID of our databases. */
 export const applicationId = 0x53424f58;
 
-/** Databases up to this size are read through at every start; `doctor` checks any size. */
+/** Size limit for the integrity check at start. `doctor` checks databases of any size. */
 const checkedAtStartBytes = 128 * 1024 * 1024;
-/** Up to this size what indexes say is compared as well, which takes three times as long. */
+/** Size limit for also checking indexes at start, which takes three times as long. */
 const comparedAtStartBytes = 16 * 1024 * 1024;
 
-/** A node of the database as its leader sees it, or as any other does where there is none. */
+/** A database node as reported by the leader, or by any node without a leader. */
 export type DatabaseNode = {
   id: string;
-  /** `host:port` where it answers requests, or else where the others reach it. */
+  /** `host:port` for requests, or else the address between nodes. */
   host: string;
   isLeader: boolean;
   isReachable: boolean;
 };
 
-/** What a process works on: a file in its data directory, or a cluster beside that. */
+/** Open data: a file in the data directory, or a cluster in addition to the directory. */
 export type Data = {
   path: string;
   store: Store;
   vault: Vault;
   /** Migrations that ran while opening. */
   migrated: number;
-  /** Where several machines may serve the data: which one this is, and how far its clock is ahead of the database's, where that is known. */
+  /** Cluster information: this node's ID and its clock offset, if known. Null for a single file. */
   shared: {
     nodeId: () => string;
     clockOffsetMs: () => number | null;
     /** Throws UNAVAILABLE. */
     databaseNodes: () => Promise<DatabaseNode[]>;
   } | null;
-  /** Overwrites what removed values have left behind. */
+  /** Overwrites the remains of deleted values. */
   scrub(): Promise<void>;
   close(): Promise<void>;
 };
@@ -77,28 +77,28 @@ export type DataDirectory = {
 
 export type OpenOptions = CopyOptions & {
   migrations: string;
-  /** Makes a new database where there was one that is now missing or empty. */
+  /** Creates a new database if the existing one is missing or empty. */
   init?: boolean;
-  /** Opens data whose last run did not end although its log is missing. */
+  /** Opens data after an unclean shutdown even if the write-ahead log is missing. */
   acceptMissingLog?: boolean;
-  /** Upgrades older data; without it older data is refused, since a server of the old version may be running on it. */
+  /** Upgrades older data. Without it, older data is rejected, because an old server can still be running. */
   upgrade?: boolean;
-  /** Told where another machine upgrades the data, and this one waits. */
+  /** Called when this process waits for another machine's upgrade. */
   onWait?: () => void;
-  /** Holds the directory for this process alone. */
+  /** Locks the directory for this process. */
   exclusive?: boolean;
-  /** Asked at each write; see `embeddedStore`. */
+  /** Checked at each write; see `embeddedStore`. */
   sharesCommits?: () => boolean;
 };
 
 /**
- * Opens the data directory and makes it on first use: 0700, files 0600 under the process's umask.
- * Throws DataError: DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING; nothing is overwritten then.
+ * Opens the data directory, or creates it with mode 0700 and files with 0600, subject to the umask. Throws DataError
+ * (DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING) without overwriting anything.
  */
 export function openDataDirectory(directory: string, options: OpenOptions): DataDirectory {
   const path = resolve(directory);
   makeDirectory(path);
-  // Asked before anything else: another process may be making its files this very moment.
+  // Checked first, because another process can be creating its files at the same time.
   const used = existsSync(files(path).marker);
   const unlock = options.exclusive ? lockDirectory(path) : () => {};
   if (options.exclusive) finishRestore(path);
@@ -123,7 +123,7 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
     vault,
     migrated,
     close() {
-      // The last process to close removes the log, whichever run has left it.
+      // The last process to close the database removes the log of every run.
       if (options.exclusive || !isDirectoryLocked(path)) noteEnd(path);
       ended();
       store.close();
@@ -132,7 +132,7 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
   };
 }
 
-/** The data of a directory that `examine` found usable, to be read alone, also while a server runs on it. */
+/** Opens a directory read-only, even while a server runs. `examine` must have found it usable. */
 export function openToRead(path: string): Pick<DataDirectory, "store" | "vault"> & Disposable {
   const { database: file, key } = files(path);
   const database = new Database(file, { readonly: true });
@@ -144,12 +144,12 @@ export function openToRead(path: string): Pick<DataDirectory, "store" | "vault">
 export function makeDirectory(path: string) {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    // Somebody's home or /tmp, named by mistake, keeps its mode.
+    // A home directory or /tmp, given by mistake, keeps its mode.
     const ours = /^(signalbox\.|secret\.key|instance\.json|set-up-token|(before-)?restore-)/;
     if (readdirSync(path).every((name) => ours.test(name))) chmodSync(path, 0o700);
   } catch (error) {
     const reason = explainFileError(error, path) ?? (error as Error).message;
-    // A full disk is no DataError: a service manager tries again until there is room.
+    // A full disk is no DataError, so the service manager retries until there is space.
     if ((error as NodeJS.ErrnoException).code === "ENOSPC") throw new Error(reason);
     throw unusable(`The data directory can't be used. ${reason}`);
   }
@@ -166,7 +166,7 @@ function makeDatabase(path: string, used: boolean, options: OpenOptions) {
     );
   }
   if (size === 0) renameSync(database, `${database}.empty-${options.clock()}`);
-  // Made aside and linked into place when whole: a crash here never leaves half a database behind.
+  // Created under a temporary name and linked when complete, so a crash leaves no partial database.
   const fresh = `${database}.new-${process.pid}`;
   rmSync(fresh, { force: true });
   const made = join(options.migrations, emptyDatabase);
@@ -175,7 +175,7 @@ function makeDatabase(path: string, used: boolean, options: OpenOptions) {
   putInPlace(fresh, database);
 }
 
-/** What migrations come to on an empty database: the build puts it beside them, since to run them takes a tenth of the first start. */
+/** Name of the prebuilt empty database. Running all migrations would take a tenth of the first start. */
 export const emptyDatabase = "empty.db";
 
 export function makeEmptyDatabase(file: string, migrations: string) {
@@ -187,7 +187,7 @@ export function makeEmptyDatabase(file: string, migrations: string) {
 
 const advice = "Nothing was changed. Restore a backup, or choose another --data-dir.";
 
-/** Throws DATA_UNUSABLE unless the file's header is that of a database of ours; SQLite has not touched it by then. */
+/** Checks the file header before SQLite opens the file. Throws DATA_UNUSABLE for a foreign database. */
 export function mustBeOurs(file: string, name = file) {
   const header = Buffer.alloc(100);
   if (
@@ -210,7 +210,7 @@ function readStart(file: string, name: string, start: Buffer): number {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EISDIR") throw unusable(`${name} is a folder. ${advice}`);
-    // Another account owns the data, so a restore would not help.
+    // The files belong to another account, so a restore would not help.
     if (code === "EACCES" || code === "EPERM") throw unusable(explainFileError(error, name) ?? "");
     throw error;
   }
@@ -230,7 +230,7 @@ function openChecked(file: string, { acceptMissingLog = false }: OpenOptions): D
   }
 }
 
-/** `how` is a message of SQLite, which can have several lines and end with a full stop. */
+/** `how` is a SQLite message, which can have several lines and a trailing period. */
 export function damaged(file: string, how: string): DataError {
   const reason = how
     .replace(/\*\*\* in database \w+ \*\*\*\s*/g, "")
@@ -239,7 +239,7 @@ export function damaged(file: string, how: string): DataError {
   return unusable(`${file} is damaged (${reason}). ${advice}`);
 }
 
-/** Throws DATA_UNUSABLE where committed writes are lost with the log: SQLite would go on without them. */
+/** Throws DATA_UNUSABLE if committed writes are lost with the log. SQLite would silently continue without them. */
 export function mustHaveItsLog(file: string) {
   const missing = countMissingFrames(file);
   if (missing === 0) return;
@@ -249,7 +249,7 @@ export function mustHaveItsLog(file: string) {
   );
 }
 
-/** Reads it through without writing: a connection that may write would merge the log into a damaged file on closing. */
+/** Checks integrity over a read-only connection: a writable one would merge the log into a damaged file. */
 function mustBeIntact(file: string) {
   const database = new Database(file, { readonly: true });
   database.run("PRAGMA busy_timeout = 5000");
@@ -276,11 +276,11 @@ function mustHaveKey(path: string) {
     throw unusable(`${key} is missing: it opens the stored secrets. Put it back from your backup.`);
 }
 
-/** The AES-256 key of the secret fields, in a file of its own so that a copy of the database alone opens none. */
+/** AES-256 key for secret fields. It is a separate file, so a copy of the database alone reveals no secrets. */
 function encryptionKey(path: string, database: Database): Uint8Array {
   const { key } = files(path);
   if (!existsSync(key)) {
-    // A database that was put here by hand: another key than its own would never open its secrets.
+    // The database was copied here without its key. A new key could never decrypt its secrets.
     if (hasSealedValues(database)) {
       database.close();
       mustHaveKey(path);
@@ -302,7 +302,7 @@ export function newKey(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex");
 }
 
-/** Throws DATA_UNUSABLE for what is no key. */
+/** Reads the key. Throws DATA_UNUSABLE for an invalid one. */
 export function readKey(file: string): Uint8Array {
   if (!existsSync(file)) throw unusable(`There is no key at ${file}.`);
   const bytes = Buffer.from(readFileSync(file, "utf8").trim(), "hex");

@@ -12,15 +12,15 @@ import {
 import { join } from "node:path";
 import { DataError } from "../../core/errors.ts";
 
-/** The files of a data directory by what they hold. */
+/** Paths of all files in a data directory. */
 export const files = (path: string) => ({
   database: join(path, "signalbox.db"),
   key: join(path, "secret.key"),
   marker: join(path, "instance.json"),
-  /** Names the machine among those on one cluster. */
+  /** ID of this machine in a cluster. */
   node: join(path, "node.id"),
   lock: join(path, "signalbox.lock"),
-  /** Holds the address of the server that runs. */
+  /** Address of the running server. */
   address: join(path, "signalbox.url"),
 });
 
@@ -28,7 +28,7 @@ export function unusable(message: string): DataError {
   return new DataError("DATA_UNUSABLE", message);
 }
 
-/** No DataError: a service manager tries again, and finds room some time. */
+/** Not a DataError, so the service manager retries until there is disk space. */
 export function noDisk(file: string, reason: string): Error {
   return new Error(
     `${file} can't be opened: ${reason}. Nothing was changed. ` +
@@ -36,13 +36,13 @@ export function noDisk(file: string, reason: string): Error {
   );
 }
 
-/** Bytes that may still be written there. */
+/** Free disk space for this user, in bytes. */
 export function freeBytesOf(path: string): number {
   const { bavail, bsize } = statfsSync(path);
   return bavail * bsize;
 }
 
-/** Writes a file that appears whole or not at all; the first of several writers wins. */
+/** Creates a file atomically. The first of several writers wins. */
 export function writeOnce(file: string, text: string) {
   const fresh = `${file}.new-${process.pid}`;
   rmSync(fresh, { force: true });
@@ -73,7 +73,7 @@ export function putInPlace(fresh: string, file: string) {
   }
 }
 
-/** Has the names in a directory on the disk; Windows has no such thing. */
+/** Syncs directory entries to the disk. Windows does not support it. */
 export function syncDirectory(directory: string) {
   if (process.platform === "win32") return;
   const handle = openSync(directory, "r");

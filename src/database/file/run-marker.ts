@@ -30,14 +30,14 @@ function readMarker(path: string): { content: string; marker: Marker } | null {
   }
 }
 
-/** Notes that a directory is in use from now on; the first of several processes wins. */
+/** Creates the marker of a directory. The first of several processes wins. */
 export function writeMarker(path: string, createdAt: string) {
   writeOnce(files(path).marker, text(createdAt, false));
 }
 
 const logOf = (path: string) => `${files(path).database}-wal`;
 
-/** Throws DATA_UNUSABLE where the last run did not end and its log is missing. */
+/** Throws DATA_UNUSABLE if the last run did not end properly and its log is missing. */
 export function mustHaveEnded(path: string) {
   if (readMarker(path)?.marker.running !== true || existsSync(logOf(path))) return;
   const { database } = files(path);
@@ -64,7 +64,7 @@ export function noteRun(path: string, database: Database): () => void {
   return () => void process.off("exit", end);
 }
 
-/** Notes that no run is under way, before the log is removed. A disk that can't be written keeps the note. */
+/** Records the end of a run before the log is removed. Fails silently on a read-only disk. */
 export function noteEnd(path: string) {
   note(path, false);
 }
@@ -89,7 +89,7 @@ function overwrite(file: string, content: string) {
   closeSync(handle);
 }
 
-/** A note of an older version is shorter. */
+/** Writes a new file, because the marker of an older version is shorter and can't be changed in place. */
 function replace(file: string, content: string) {
   const fresh = `${file}.new-${process.pid}`;
   rmSync(fresh, { force: true });

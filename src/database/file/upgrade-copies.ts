@@ -10,26 +10,29 @@ import { freeBytesOf } from "./data-files.ts";
 
 export type CopyOptions = {
   clock: Clock;
-  /** Has an upgrade refused where there is no room for the copy of the older data that is made before. */
+  /** Rejects an upgrade without disk space for a copy of the old data. */
   requireCopy?: boolean;
-  /** Told that an upgrade goes on without that copy. */
+  /** Called when an upgrade continues without a copy. */
   onMissingCopy?: (message: string) => void;
-  /** Bytes that may still be written below a directory. */
+  /** Free disk space of a directory, in bytes. */
   freeBytes?: (path: string) => number;
 };
 
 const copyPrefix = "signalbox.db.before-upgrade-";
-/** So many copies from before upgrades are kept. */
+/** Number of preserved copies. */
 const keptCopies = 2;
 
-/** Keeps the older data, and of earlier copies the last one. Throws MIGRATION_REFUSED where there is no room and the copy is required. */
+/**
+ * Copies the database before an upgrade, and preserves one earlier copy. Throws MIGRATION_REFUSED if a required copy
+ * does not fit.
+ */
 export function copyBeforeUpgrade(database: Database, path: string, options: CopyOptions) {
   const { freeBytes = freeBytesOf } = options;
   try {
     const [[pages, size] = []] = database
       .query("select page_count, page_size from pragma_page_count(), pragma_page_size()")
       .values() as number[][];
-    // Half as much again is left for the upgrade itself.
+    // The upgrade itself needs another half of the size.
     const needed = Math.ceil((pages ?? 0) * (size ?? 0) * 1.5);
     const free = freeBytes(path);
     if (free < needed)
@@ -44,7 +47,7 @@ export function copyBeforeUpgrade(database: Database, path: string, options: Cop
 export const copyBeforeUpgradeIn = (path: string, { clock }: CopyOptions) =>
   join(path, `${copyPrefix}${clock()}`);
 
-/** Throws MIGRATION_REFUSED where the copy is required. */
+/** Throws MIGRATION_REFUSED if the copy is required. */
 export function goOnWithoutCopy(error: Error, { requireCopy, onMissingCopy }: CopyOptions) {
   const why = `There is no copy of the data from before the upgrade (${error.message}).`;
   if (requireCopy)

@@ -1,7 +1,7 @@
 import type { AppError } from "../../core/errors.ts";
 import { mustText, type Prepared, type Store } from "../store.ts";
 
-/** Tables whose rows and bytes triggers count for each organization, in `organization_usage`. */
+/** Tables whose rows and bytes are counted per organization by triggers, in `organization_usage`. */
 type CountedTable = "monitors" | "idempotent_answers";
 
 type Usage = { rows: number; bytes: number };
@@ -9,7 +9,7 @@ type Usage = { rows: number; bytes: number };
 const usageText = `select row_count as rows, byte_count as bytes from organization_usage
   where organization_id = ? and table_name = ?`;
 
-/** What an organization has in the table. */
+/** Usage of a table by an organization. */
 export async function usageOf(
   store: Store,
   organizationId: string,
@@ -22,7 +22,7 @@ export async function usageOf(
 const room = mustText(`not exists (select 1 from organization_usage
   where organization_id = ? and table_name = ? and (row_count > ? or byte_count > ?))`);
 
-/** Holds while the organization has no more than this in the table. It belongs after the statement that adds to it. */
+/** Guard that fails if the organization exceeds this usage. Must follow the statement that adds rows. */
 export const mustHaveRoom = (
   organizationId: string,
   table: CountedTable,

@@ -2,22 +2,22 @@ import type { Clock } from "../../core/time/clock.ts";
 import { type RqliteClient } from "./client.ts";
 import { unavailable } from "./errors.ts";
 
-/** A clock that is off by more would put what happens here before or after what happens elsewhere. */
+/** Tolerated clock offset. Larger offsets would put events of different machines out of order. */
 const toleratedMs = 5_000;
-/** The database's clocks are looked at again after so long, … */
+/** Interval between checks of the database's clocks. */
 const lookMs = 60_000;
-/** … and while this one is wrong, no more often than this. */
+/** Minimum interval while this clock is wrong. */
 const retryMs = 1_000;
 
 type ClockWatch = ReturnType<typeof clockWatch>;
 
-/** Knows how far this machine's clock is ahead of the database's. One that jumps is noticed at once. */
+/** Tracks the offset of this machine's clock from the database's. Detects clock jumps immediately. */
 export function clockWatch(
   client: Pick<RqliteClient, "clockOffset">,
   clock: Clock,
   monotonic: Clock = () => performance.now(),
 ) {
-  /** What the database's clock said when the monotonic one said 0. */
+  /** Database time at monotonic time 0. */
   let base: number | null = null;
   let lookedAt = -Infinity;
   let looking: Promise<void> | null = null;
@@ -39,11 +39,11 @@ export function clockWatch(
   return {
     look,
     offsetMs,
-    /** What is wrong with the clock; null for nothing. */
+    /** Description of the clock problem; null if the clock is correct. */
     async problem(): Promise<string | null> {
       const age = monotonic() - lookedAt;
       if (age > lookMs) void look();
-      // It may be the other one that has stopped: a machine that slept.
+      // The monotonic clock can have stopped instead, such as during sleep.
       if (isWrong() && (age > retryMs || looking !== null)) await look();
       const offset = offsetMs() ?? 0;
       if (Math.abs(offset) <= toleratedMs) return null;
@@ -53,7 +53,7 @@ export function clockWatch(
   };
 }
 
-/** Throws UNAVAILABLE where what is written now would have a wrong time. */
+/** Throws UNAVAILABLE while new records would get a wrong time. */
 export async function mustBeInTime(watch: ClockWatch): Promise<void> {
   const problem = await watch.problem();
   if (problem !== null) throw unavailable(problem);

@@ -6,16 +6,16 @@ import { bytesInWords } from "../../core/text/words.ts";
 import { type Content, contentOf, differences } from "../backup/content.ts";
 import type { RqliteClient } from "./client.ts";
 
-/** So much was measured to go through the log of several nodes, which hold it in memory a few times. */
+/** Measured limit for replicating through the log. Several nodes hold the data in memory several times. */
 export const mostBytesForSeveral = 256 * 1024 * 1024;
 
-/** Everything on a cluster as one file, as of one moment. */
+/** Downloads a consistent snapshot of the cluster. */
 export async function download(client: RqliteClient, to: string): Promise<void> {
-  // Who leads is known from here on: others would hold all of it in memory to pass it on.
+  // Finds the leader first, because another node would buffer the whole download in memory.
   await client.query([["select 1"]]);
   await Bun.write(to, await client.raw("/db/backup"));
   using database = new Database(to, { strict: true });
-  // It comes as one with a log, which rqlite itself does not load, and which leaves files beside it.
+  // The download is in WAL mode, which rqlite can't load and which creates additional files.
   database.run("pragma journal_mode = delete");
 }
 
@@ -25,19 +25,19 @@ export function contentIn(file: string): Content {
 }
 
 type Replacement = {
-  /** The file of a database, and what is in it. */
+  /** Path of the database file, and its content. */
   image: string;
   wanted: Content;
-  /** What is on the cluster now. */
+  /** Path of a backup of the current data. */
   before: string;
-  /** Ends what is not done by then. */
+  /** Aborts unfinished steps. */
   signal?: AbortSignal;
   say?: (line: string) => void;
 };
 
 /**
- * Puts a database in place of everything on a cluster and compares what is there then. Throws DATA_UNUSABLE
- * where the cluster has what it had before, and another error where nobody knows.
+ * Replaces all data of a cluster and verifies the result. Throws DATA_UNUSABLE if the cluster still has its previous
+ * data, and another error if its state is unknown.
  */
 export async function replaceAll(
   client: RqliteClient,

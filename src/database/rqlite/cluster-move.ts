@@ -31,7 +31,7 @@ import { withReason, fingerprintOf, mustBeUsable } from "./data.ts";
 import { ownTables } from "./migrate.ts";
 import { isKeyOf } from "../sealed-values.ts";
 
-/** A heartbeat comes every two seconds. */
+/** Maximum age of a heartbeat of a running server. Heartbeats are 2 s apart. */
 const aliveMs = 10_000;
 
 export type MoveOptions = {
@@ -39,12 +39,12 @@ export type MoveOptions = {
   cluster: ClusterAddress;
   migrations: string;
   clock: Clock;
-  /** Told of each step. */
+  /** Reports progress. */
   say: (line: string) => void;
 };
 
 export type Moved = {
-  /** The database in the data directory, and the key beside it. */
+  /** Paths of the database file and the key. */
   file: string;
   key: string;
   tables: number;
@@ -53,15 +53,15 @@ export type Moved = {
 };
 
 type Imported = Moved & {
-  /** Where the file is that was in use until now. */
+  /** Path of the previous database file. */
   keptAside: string;
-  /** Where a copy is of what the cluster held before; null where it was empty. */
+  /** Path of a copy of the cluster's previous data; null if it was empty. */
   replaced: string | null;
 };
 
 /**
- * Moves the data of a directory onto a cluster, with everything that is in it: sessions go on, and alerts that
- * wait are sent there. Throws DataError; the directory is as it was then, and so is the cluster.
+ * Moves all data of a directory to a cluster, including sessions and waiting alerts. Throws DataError and leaves both
+ * unchanged.
  */
 export async function importToCluster(
   options: MoveOptions & { replace: boolean },
@@ -77,7 +77,7 @@ export async function importToCluster(
     await mustBeUsable(client);
     await download(client, work.before);
     mustBeStopped(work.before, clock());
-    // Who writes by a command from here on waits, and then fails: it would be lost.
+    // Blocks writes of other commands, which would be lost.
     data.database.run("BEGIN IMMEDIATE");
     const wanted = contentOf(data.database);
     const held = filledTables(work.before);
@@ -96,7 +96,7 @@ export async function importToCluster(
       if (replaced !== null) keep(work.before, replaced);
       await replaceAll(client, { image: work.image, wanted, before: work.before, say }).catch(
         (error: unknown) => {
-          // Where nobody knows what the cluster has, what it had is kept.
+          // If the state of the cluster is unknown, the copy of its previous data is preserved.
           if (error instanceof DataError && replaced !== null) rmSync(replaced);
           throw error;
         },
@@ -119,7 +119,7 @@ export async function importToCluster(
   }
 }
 
-/** A copy for a cluster; it has what a cluster needs beside the product's tables. */
+/** Creates a copy with the tables that a cluster requires. */
 function makeImage(from: string, to: string, fingerprint: number) {
   using source = new Database(from, { readonly: true });
   source.query("VACUUM INTO ?").run(to);
@@ -133,8 +133,8 @@ function makeImage(from: string, to: string, fingerprint: number) {
 }
 
 /**
- * Moves the data of a cluster into the directory, which then serves it by itself. Throws DataError; the
- * directory is as it was then. The cluster keeps what it has.
+ * Moves the data of a cluster to a directory, which then serves it. Throws DataError and leaves the directory
+ * unchanged. The cluster retains its data.
  */
 export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
   const { cluster, clock, say } = options;
@@ -176,7 +176,7 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
   }
 }
 
-/** What a cluster held, as a file that `restore` takes where it is one of ours. */
+/** Saves the previous data of a cluster as a file that `restore` accepts if it is ours. */
 function keep(before: string, to: string) {
   using database = new Database(before, { readonly: true });
   const isOurs = "select 1 from sqlite_schema where name = 'housekeeping'";
@@ -184,7 +184,7 @@ function keep(before: string, to: string) {
   else makeFile(before, to);
 }
 
-/** The copy of a cluster without what only a cluster has. */
+/** Creates a copy without cluster-only data. */
 function makeFile(from: string, to: string) {
   using source = new Database(from, { strict: true });
   mustBeWhole(source, "the copy of the cluster");
@@ -217,7 +217,7 @@ function mustOpenSecrets(file: string, secretKey: Uint8Array, key: string) {
     );
 }
 
-/** Throws ALREADY_RUNNING where a Signalbox had a heartbeat a moment ago. */
+/** Throws ALREADY_RUNNING if a server had a recent heartbeat. */
 function mustBeStopped(file: string, now: number) {
   using database = new Database(file, { readonly: true });
   if (database.query("select 1 from sqlite_schema where name = 'nodes'").get() === null) return;
@@ -232,7 +232,7 @@ function mustBeStopped(file: string, now: number) {
     );
 }
 
-/** The tables with rows, of any program. */
+/** Tables with rows, including those of other programs. */
 function filledTables(file: string): string[] {
   using database = new Database(file, { readonly: true });
   const ignored = ["__drizzle_migrations", "housekeeping"];
@@ -241,12 +241,12 @@ function filledTables(file: string): string[] {
   );
 }
 
-/** Of a database that is not there: SQLite would mix what is in it into the next one. */
+/** Removes the log of a missing database. SQLite would apply it to the next database. */
 function removeLog(database: string) {
   for (const suffix of ["-wal", "-shm"]) rmSync(`${database}${suffix}`, { force: true });
 }
 
-/** Both the copy and what is read back to compare it lie in the directory for a while. */
+/** The directory needs space for the copy and the downloaded verification copy. */
 function mustHaveSpace(path: string, bytes: number) {
   const [free, needed] = [freeBytesOf(path), 2 * bytes];
   if (free < needed)
@@ -255,7 +255,7 @@ function mustHaveSpace(path: string, bytes: number) {
     );
 }
 
-/** Names for what lies in the directory meanwhile; what a crash leaves of it is removed at the next start. */
+/** Paths of temporary files. The next start removes them after a crash. */
 function workIn(path: string, clock: Clock) {
   const name = join(path, `${copyPrefix}${newId(clock())}`);
   const all = { before: `${name}.before`, image: `${name}.image` };

@@ -31,15 +31,12 @@ import { rqliteStore } from "./store.ts";
 import { isKeyOfStore } from "../sealed-values.ts";
 import type { Store } from "../store.ts";
 
-/** The oldest that does what the store asks of it: an earlier one may keep half of a batch that failed. */
+/** Oldest supported rqlite. Earlier versions can commit parts of a failed batch. */
 const oldestVersion = "8.26";
-/** The oldest SQLite that has every function of ours: aggregates with an order. */
+/** Oldest supported SQLite: it has ordered aggregates. */
 const oldestSqlite = "3.44";
 
-/**
- * Opens a cluster, with the data directory for what each machine has for itself. Throws DataError as
- * `openDataDirectory` does.
- */
+/** Opens a cluster, and the data directory for local files. Throws the same errors as `openDataDirectory`. */
 export async function openOnRqlite(
   directory: string,
   address: ClusterAddress,
@@ -47,7 +44,7 @@ export async function openOnRqlite(
 ): Promise<Data> {
   const path = resolve(directory);
   const client = new RqliteClient(address);
-  // A command that can't reach the cluster leaves no directory behind.
+  // Check first, so that a command that can't reach the cluster creates no directory.
   if (!options.exclusive) await mustBeUsable(client).catch(rethrowWithReason);
   makeDirectory(path);
   const unlock = options.exclusive ? lockDirectory(path) : () => {};
@@ -100,7 +97,7 @@ function nodeIdOf(path: string, clock: Clock): string {
   return readFileSync(node, "utf8").trim();
 }
 
-/** What can be read of a cluster without being one of its machines, also while nobody leads it. */
+/** Opens a cluster read-only, without joining as a machine. Works without a leader. */
 export function lookAtCluster(address: ClusterAddress, clock: Clock) {
   const client = new RqliteClient(address);
   const databaseNodes = () =>
@@ -110,7 +107,7 @@ export function lookAtCluster(address: ClusterAddress, clock: Clock) {
   return { store: rqliteStore(client, clock).relaxed(), clock, databaseNodes };
 }
 
-/** Copies a cluster as `copyDatabase` does a file: one moment of it, which `restore` takes. */
+/** Copies a consistent snapshot of a cluster to a backup that `restore` accepts. */
 export async function copyCluster(
   address: ClusterAddress,
   directory: string,
@@ -150,7 +147,7 @@ type Status = {
   store?: { db_conf?: { fk_constraints?: boolean }; sqlite3?: { version?: string } };
 };
 
-/** Asks every node that answers: one that applies the same log by other rules would end up with other data. */
+/** Checks every reachable node. A node with another version could apply the log differently. */
 export async function mustBeUsable(client: RqliteClient) {
   for (const [host, { build, store }] of await readyNodes(client)) {
     const refuse = (why: string) =>
@@ -168,7 +165,7 @@ export async function mustBeUsable(client: RqliteClient) {
   }
 }
 
-/** What the nodes say of themselves that have opened their database. */
+/** Status of nodes that have opened their database. */
 async function readyNodes(client: RqliteClient): Promise<[string, Status][]> {
   for (let tries = 0; tries < 50; tries++) {
     const all = (await client.statuses()) as Map<string, Status>;
@@ -179,7 +176,7 @@ async function readyNodes(client: RqliteClient): Promise<[string, Status][]> {
   throw unavailable("they are still starting");
 }
 
-/** Builds from source may say no more than their major version, which then has to do. */
+/** Source builds can report only a major version, which is then compared alone. */
 export function isOlder(version: string, oldest: string): boolean {
   const [found = [], wanted = []] = [version, oldest].map((text) =>
     text.replace(/^v/, "").split(".").map(Number),
@@ -250,7 +247,7 @@ async function openVault(path: string, store: Store): Promise<Vault> {
   );
 }
 
-/** Tells keys from one another, and nothing of them. */
+/** Fingerprint for comparing keys without revealing them. */
 export const fingerprintOf = (key: Uint8Array) =>
   Number.parseInt(sha256(`signalbox/${sha256(key)}`).slice(0, 12), 16);
 
@@ -263,7 +260,7 @@ function reasonOfFailure(cause: unknown): string {
   return message === "" ? "None answers." : sentence(message);
 }
 
-/** Explains why no node answers. No DataError, so that a service manager tries again: nodes can still be starting. */
+/** Explains why no node responds. Not a DataError, so the service manager retries while nodes start. */
 export function withReason(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== "UNAVAILABLE") return error;
   const { cause } = error;

@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 
-/** Why no request will be answered until somebody changes something. */
+/** Credentials were rejected. Retrying is pointless until the configuration changes. */
 export class RefusedCredentials extends Error {}
 
 export const refusedCredentials = () =>
@@ -20,7 +20,7 @@ const codes: [RegExp, string][] = [
   [/^NOT NULL constraint/, "SQLITE_CONSTRAINT_NOTNULL"],
 ];
 
-/** An error of SQLite as the embedded one throws it. */
+/** Converts an rqlite error message to the error that embedded SQLite would throw. */
 export function sqlError(message: string): Error {
   if (/disk is full|disk I\/O error|readonly database|is being upgraded/.test(message))
     return unavailable(message);

@@ -12,7 +12,7 @@ import { type Applied, appliedTable, migrate, pendingAfter } from "../migrate.ts
 import { type RqliteClient, type Sent, Unresolved } from "./client.ts";
 import { sqlError } from "./errors.ts";
 
-/** What the store on rqlite needs beside the product's tables. */
+/** Tables for the rqlite store itself. */
 export const ownTables = [
   "create table if not exists write_markers (id text primary key) strict, without rowid",
   `create table if not exists migration_lease (
@@ -22,23 +22,23 @@ export const ownTables = [
 ];
 
 const leaseMs = 60_000;
-/** An upgrade that has all data go through one machine holds the lease for so long. */
+/** Lease duration of an upgrade that copies all data through one machine. */
 const longLeaseMs = 10 * leaseMs;
 const waitMs = 250;
 
 type Upgrade = {
   client: RqliteClient;
   folder: string;
-  /** A directory for copies that are made meanwhile. */
+  /** Directory for temporary copies. */
   workIn: string;
   clock: Clock;
-  /** Runs before the first change where there are rows to lose. */
+  /** Called before the first change if there are rows to lose. */
   beforeChange?: () => Promise<void>;
-  /** Told once when another node is at it. */
+  /** Called once while another node migrates. */
   onWait?: () => void;
 };
 
-/** Makes what the store itself needs, also in a database that was loaded from a file. */
+/** Creates the store's internal tables, also after loading a database file. */
 export async function makeOwnTables(client: RqliteClient): Promise<void> {
   const there =
     "select count(*) from sqlite_schema where name in ('write_markers', 'migration_lease', '__drizzle_migrations')";
@@ -63,7 +63,7 @@ async function executed(
   if (failed !== undefined) throw sqlError(failed);
 }
 
-/** How many migrations this binary knows that the database has not had. Throws MIGRATION_REFUSED as `migrate` does. */
+/** Number of pending migrations. Throws MIGRATION_REFUSED like `migrate`. */
 export async function pendingRqliteMigrations({
   client,
   folder,
@@ -74,8 +74,8 @@ export async function pendingRqliteMigrations({
 }
 
 /**
- * Brings the cluster to this binary's schema, one migration after the other, each whole or not at all;
- * one node does, others wait for it. Returns how many ran here. Throws MIGRATION_REFUSED.
+ * Migrates the cluster to this binary's schema. Each migration is atomic. One node migrates while others wait.
+ * Returns the number of migrations run here. Throws MIGRATION_REFUSED.
  */
 export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
   const { client, folder, clock, beforeChange = async () => {}, onWait = () => {} } = upgrade;
@@ -143,7 +143,7 @@ const takeLease = (owner: string, now: number, ms = leaseMs): Sent => [
   now,
 ];
 
-/** Breaks the lease's own constraint, and the whole batch with it. */
+/** Violates a constraint of the lease if the condition is false, which rolls back the batch. */
 const unless = (condition: string) =>
   `insert into migration_lease (one, owner, ends_at) select 0, '', 0 where not (${condition})`;
 const mustHoldLease = unless(
@@ -153,8 +153,8 @@ const mustHoldLease = unless(
 const mustKeepReferences = unless("not exists (select 1 from pragma_foreign_key_check)");
 
 /**
- * References are enforced on a cluster, and no request can turn that off for its own time alone: dropping a
- * table with rows, as a rebuild does, would remove their children.
+ * Whether a migration drops tables with rows. Clusters always enforce foreign keys, so rebuilding such a table would
+ * delete its children.
  */
 async function dropsRows(client: RqliteClient, statements: readonly string[]): Promise<boolean> {
   for (const statement of statements) {
@@ -169,9 +169,8 @@ async function dropsRows(client: RqliteClient, statements: readonly string[]): P
 }
 
 /**
- * Runs what is pending on a copy, as in a file, and puts that in place of everything. Nobody writes meanwhile:
- * each write of a store begins with a marker, and a trigger refuses those that are made before the lease is
- * over, by the time in their ids. If this process dies, that is when writing goes on.
+ * Migrates a copy as a file and replaces all data with it. Meanwhile a trigger rejects writes by the time in their
+ * markers, until the lease ends. If this process dies, writes resume at that time.
  */
 async function migrateAsFile(
   { client, folder, clock, workIn }: Upgrade,

@@ -1,14 +1,14 @@
 import type { DatabaseNode } from "../file/data-directory.ts";
 
-/** Where a node says which others it knows. */
+/** Path that lists all nodes a node knows. */
 export const nodesPath = "/nodes?ver=2&nonvoters&timeout=1s";
 
-/** The nodes as one of them says; those that can't be reached are where they were, or where `configured` has one more. */
+/** Parses the node list of a node. Unreachable nodes retain their last address, or get a remaining configured one. */
 export function knownNodes(configured: readonly string[]) {
-  /** By what nodes call each other: where they are asked. */
+  /** Request addresses by Raft address. */
   const hosts = new Map<string, string>();
 
-  /** An address that no other node has: of the same machine, or the only one. */
+  /** An unassigned configured address on the same machine, or the only one left. */
   function configuredFor(raft: string): string | undefined {
     const taken = new Set(hosts.values());
     const free = configured.filter((host) => !taken.has(host));
@@ -38,7 +38,7 @@ async function nodesIn(response: Response): Promise<(DatabaseNode & { raft: stri
   return nodes.map(({ id, addr, api_addr: url = "", leader, reachable }) => ({
     id,
     raft: addr,
-    // One that can't be reached doesn't say where it takes requests.
+    // Unreachable nodes don't report their request address.
     host: URL.canParse(url) ? new URL(url).host : addr,
     isLeader: leader,
     isReachable: reachable,

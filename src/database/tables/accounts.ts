@@ -1,3 +1,4 @@
+/** Tables of organizations' settings, people, sessions, invitations and API keys. */
 import { roles } from "../../core/statuses.ts";
 import { sql } from "drizzle-orm";
 import {
@@ -11,22 +12,22 @@ import {
 } from "drizzle-orm/sqlite-core";
 import { flag, oneOf, organizationId } from "./columns.ts";
 
-/** What an organization sets for itself; each has one row. */
+/** Settings of an organization. Each organization has one row. */
 export const organizationSettings = sqliteTable(
   "organization_settings",
   {
     organizationId: organizationId(),
-    /** Equal to the organization's. */
+    /** Same as the organization's ID. */
     id: text("id").notNull(),
-    /** JSON of the mail server, without its password; null where none is set. */
+    /** JSON of the mail server without its password; null if none is configured. */
     smtp: text("smtp"),
     /** JSON of the sealed secrets by field. */
     secrets: text("secrets").notNull(),
-    /** IANA name: in which the admin page tells times. */
+    /** IANA time zone of the admin page. */
     timeZone: text("time_zone").notNull(),
-    /** Share of time that reports judge by; null for none. */
+    /** Uptime target of reports, 0–1; null without a target. */
     slaTarget: real("sla_target"),
-    /** Certificates in PEM that checks trust beside the usual ones; null for none. */
+    /** Additional CA certificates that checks trust, in PEM; null for none. */
     certificateAuthorities: text("certificate_authorities"),
     version: integer("version").notNull(),
     updatedAt: text("updated_at").notNull(),
@@ -34,31 +35,31 @@ export const organizationSettings = sqliteTable(
   (t) => [primaryKey({ columns: [t.organizationId, t.id] })],
 );
 
-/** Who signs in to the admin page. */
+/** Accounts of the admin page. */
 export const people = sqliteTable(
   "people",
   {
     id: text("id").primaryKey(),
     name: text("name").notNull(),
     email: text("email").notNull(),
-    /** The address as it is compared: in lower case. Unique in an organization, not in the appliance: nobody learns who else signs in. */
+    /** Lower-case address for comparisons. Unique only per organization, so no one learns of accounts elsewhere. */
     emailKey: text("email_key").notNull(),
     /** argon2id. */
     passwordHash: text("password_hash").notNull(),
     /** Sealed; null without two-factor. */
     totpSecret: text("totp_secret"),
-    /** Sealed; to be confirmed by a first code. */
+    /** Sealed; waits for confirmation by a first code. */
     totpPending: text("totp_pending"),
-    /** The latest step a code was taken of: none is taken twice. */
+    /** Time step of the last accepted code. It prevents reuse of codes. */
     totpStep: integer("totp_step").notNull(),
     /** IANA name; null for the organization's. */
     timeZone: text("time_zone"),
-    /** Runs the appliance; one of the people does, always. */
+    /** Administrator of the appliance. At least one person is always an administrator. */
     administrator: flag("administrator").notNull().default(false),
-    /** Wrong codes after the right password that the person has not been told of yet, and when the last one came. */
+    /** Wrong codes after a correct password that the person was not notified of yet, and the time of the last one. */
     wrongCodes: integer("wrong_codes").notNull().default(0),
     wrongCodeAt: text("wrong_code_at"),
-    /** When the first of them came, and the address of the last; null where that is not known. */
+    /** Time of the first wrong code and network address of the last one; null if unknown. */
     wrongCodeSince: text("wrong_code_since"),
     wrongCodeFrom: text("wrong_code_from"),
     version: integer("version").notNull(),
@@ -95,7 +96,7 @@ export const memberships = sqliteTable(
   ],
 );
 
-/** Codes that stand in once each for a lost phone. */
+/** One-time recovery codes for a lost phone. */
 export const recoveryCodes = sqliteTable(
   "recovery_codes",
   {
@@ -113,9 +114,9 @@ export const sessions = sqliteTable(
     personId: personId(),
     /** SHA-256 of the cookie, hexadecimal; the cookie itself is never stored. */
     tokenHash: text("token_hash").notNull().unique(),
-    /** `two-factor` waits for a code and opens nothing yet. */
+    /** `two-factor` waits for a code and grants no access yet. */
     stage: text("stage", { enum: ["two-factor", "signed-in"] }).notNull(),
-    /** Codes that were wrong while it waited. */
+    /** Number of wrong codes during `two-factor`. */
     wrongCodes: integer("wrong_codes").notNull(),
     address: text("address").notNull(),
     userAgent: text("user_agent").notNull(),
@@ -137,7 +138,7 @@ export const invitations = sqliteTable(
     /** SHA-256 of the link's token, hexadecimal. */
     tokenHash: text("token_hash").notNull().unique(),
     invitedBy: text("invited_by").notNull(),
-    /** The person who invites; theirs end when they may no longer invite. */
+    /** The inviting person. Invitations end when that person loses the right to invite. */
     invitedById: text("invited_by_id"),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at").notNull(),
@@ -158,7 +159,7 @@ export const apiKeys = sqliteTable(
     scope: text("scope", { enum: ["read", "write"] }).notNull(),
     /** SHA-256 of the key, hexadecimal; the key itself is never stored. */
     hash: text("hash").notNull().unique(),
-    /** The person who made it; null for the command line. */
+    /** Creator of the key; null for the command line. */
     createdById: text("created_by_id"),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at"),

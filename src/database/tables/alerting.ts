@@ -1,3 +1,4 @@
+/** Tables of alert channels, alerts, deliveries and open problems. */
 import { sql } from "drizzle-orm";
 import {
   index,
@@ -19,15 +20,15 @@ export const alertChannels = sqliteTable(
     type: text("type").notNull(),
     enabled: flag("enabled").notNull(),
     isDefault: flag("is_default").notNull(),
-    /** Whether it is told of incidents, too. */
+    /** Whether the channel is also notified of incidents. */
     incidents: flag("incidents").notNull(),
-    /** JSON of the type's own fields. */
+    /** JSON of type-specific fields. */
     settings: text("settings").notNull(),
-    /** JSON of the type's sealed secrets by field. */
+    /** JSON of type-specific secrets, sealed per field. */
     secrets: text("secrets").notNull(),
     lastDeliveryAt: text("last_delivery_at"),
     lastError: text("last_error"),
-    /** Since when alerts to it are given up; null again from its next success. */
+    /** Start of a permanent failure; null after the next success. */
     failingSince: text("failing_since"),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
@@ -68,19 +69,19 @@ export const monitorGroupChannels = sqliteTable(
   ],
 );
 
-/** What alerting remembers of a monitor from one change of state to the next. Times are Unix milliseconds. */
+/** Alerting state of a monitor between changes of state. Times are Unix milliseconds. */
 export const alertMemory = sqliteTable(
   "alert_memory",
   {
     organizationId: organizationId(),
     monitorId: text("monitor_id").notNull(),
-    /** JSON list of its latest changes' times, oldest first. */
+    /** JSON list of recent change times, oldest first. */
     changes: text("changes").notNull(),
     flappingSince: integer("flapping_since"),
     remindAt: integer("remind_at"),
-    /** When there is something to decide without an event. */
+    /** Time of the next decision without an event. */
     dueAt: integer("due_at"),
-    /** The certificate that was told of, and the days it had left. */
+    /** Certificate of the last expiry alert, and its remaining days. */
     certificateExpiresAt: text("certificate_expires_at"),
     certificateDays: integer("certificate_days"),
   },
@@ -92,16 +93,19 @@ export const alertMemory = sqliteTable(
   ],
 );
 
-/** Problems that a channel was told of and whose end it has not been told yet. */
+/** Problems that a channel was notified of without a recovery message yet. */
 export const openAlerts = sqliteTable(
   "open_alerts",
   {
     organizationId: text("organization_id").notNull(),
-    /** Of a monitor or an incident. */
+    /** ID of a monitor or an incident. */
     subjectId: text("subject_id").notNull(),
     channelId: text("channel_id").notNull(),
     since: text("since").notNull(),
-    /** JSON list of the deliveries that told it, each with the state it told: without any of them delivered, its end is not told either. */
+    /**
+     * JSON list of deliveries about the problem, each with its state. If none was delivered, no recovery message is
+     * sent.
+     */
     notifications: text("notifications").notNull(),
   },
   (t) => [
@@ -111,18 +115,20 @@ export const openAlerts = sqliteTable(
   ],
 );
 
-/** Cases that a channel was asked to open at its service, and not yet to close. */
+/** Cases that are open at a channel's external service. */
 export const openCases = sqliteTable(
   "open_cases",
   {
     organizationId: text("organization_id").notNull(),
     channelId: text("channel_id").notNull(),
-    /** What it is about: a monitor, an incident, a channel or the organization. */
+    /** Subject of the case: a monitor, an incident, a channel or the organization. */
     subjectId: text("subject_id").notNull(),
-    /** What is wrong with it: a case of its own each, since an acknowledged one gets no louder. */
+    /**
+     * Kind of problem. Each has a separate case, because services don't repeat notifications of acknowledged cases.
+     */
     problem: text("problem").notNull(),
     key: text("key").notNull(),
-    /** What opened it. */
+    /** Alert that opened the case. */
     alertId: text("alert_id").notNull(),
   },
   (t) => [
@@ -143,7 +149,7 @@ export const alerts = sqliteTable(
     at: text("at").notNull(),
     monitorId: text("monitor_id"),
     incidentId: text("incident_id"),
-    /** JSON of what there is to tell, as it was then. */
+    /** JSON of the message data at the time of the alert. */
     data: text("data").notNull(),
   },
   (t) => [
@@ -153,43 +159,43 @@ export const alerts = sqliteTable(
   ],
 );
 
-/** The outbox and its log: one message to one receiver. Times to come are Unix milliseconds. */
+/** Outbox and delivery log: one message to one receiver. Future times are Unix milliseconds. */
 export const deliveries = sqliteTable(
   "deliveries",
   {
-    /** The order in which they were made, whatever the clock says. */
+    /** Order of creation, independent of clocks. */
     seq: integer("seq").primaryKey({ autoIncrement: true }),
     organizationId: text("organization_id").notNull(),
     id: text("id").notNull(),
     receiverType: text("receiver_type", { enum: ["channel", "mailbox", "webhook"] }).notNull(),
     receiverId: text("receiver_id").notNull(),
-    /** What a subscriber's mailbox or webhook is told; a channel is told alerts. */
+    /** Notice for a subscriber's mailbox or webhook. Deliveries to channels refer to alerts instead. */
     noticeId: text("notice_id"),
-    /** `gathering` still takes further alerts; from its first attempt on it stays as it is. */
+    /** `gathering` accepts further alerts. Contents are fixed from the first attempt on. */
     status: text("status", {
       enum: ["gathering", "sending", "delivered", "failed", "skipped"],
     }).notNull(),
     attempts: integer("attempts").notNull(),
-    /** Those of them that were made when they were due. */
+    /** Number of attempts that followed the schedule. */
     scheduledAttempts: integer("scheduled_attempts").notNull(),
-    /** Null once it is over. */
+    /** Null after the last attempt. */
     dueAt: integer("due_at"),
-    /** Whoever makes an attempt holds it until then; a crash lets it go by itself. */
+    /** Lease of the process that makes the attempt. It expires after a crash. */
     leasedUntil: integer("leased_until"),
     firstAttemptAt: integer("first_attempt_at"),
     lastAttemptAt: integer("last_attempt_at"),
     createdAt: text("created_at").notNull(),
     deliveredAt: text("delivered_at"),
     error: text("error"),
-    /** Since when it fails as if for good; null again from any other failure. */
+    /** Start of a probably permanent failure; null after any other failure. */
     doubtfulSince: integer("doubtful_since"),
-    /** Its receiver asked that nothing comes before. */
+    /** No attempt before this time, as the receiver requested. */
     heldUntil: integer("held_until"),
-    /** JSON of who has it already, where it goes to several at once. */
+    /** JSON list of recipients that already have the message, if there are several. */
     progress: text("progress"),
-    /** So large it is, encoded, while it gathers. */
+    /** Encoded size while alerts are added. */
     bytes: integer("bytes"),
-    /** The case that it opens or closes at the receiver. */
+    /** Case that the delivery opens or closes at the receiver. */
     caseKey: text("case_key"),
     closesCase: flag("closes_case"),
   },
@@ -207,7 +213,7 @@ export const deliveries = sqliteTable(
   ],
 );
 
-/** What a delivery tells, in order. */
+/** Alerts of a delivery, in order. */
 export const deliveryAlerts = sqliteTable(
   "delivery_alerts",
   {
@@ -215,9 +221,9 @@ export const deliveryAlerts = sqliteTable(
     deliveryId: text("delivery_id").notNull(),
     position: integer("position").notNull(),
     alertId: text("alert_id").notNull(),
-    /** Of a recovery: JSON list of the deliveries that told of the problem. */
+    /** For a recovery: JSON list of the deliveries about the problem. */
     follows: text("follows"),
-    /** Left out at the first attempt, because what it follows never got there. */
+    /** Omitted at the first attempt, because the message about the problem was never delivered. */
     withheld: flag("withheld").notNull(),
   },
   (t) => [

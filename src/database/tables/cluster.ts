@@ -1,43 +1,43 @@
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** The machines that serve this data; none where it is in a file. */
+/** Machines that serve this data; empty for a single file. */
 export const nodes = sqliteTable("nodes", {
-  /** Of its data directory. */
+  /** ID in the machine's data directory. */
   id: text("id").primaryKey(),
-  /** Of the process: one that finds another's here has been replaced by it. */
+  /** ID of the process. A process that finds another ID here was replaced. */
   run: text("run").notNull(),
   name: text("name").notNull(),
   version: text("version").notNull(),
   startedAt: text("started_at").notNull(),
-  /** Counts its heartbeats: a node is alive for others while this changes, whatever their clocks say. */
+  /** Heartbeat counter. A node counts as alive while it changes, independent of clocks. */
   beats: integer("beats").notNull(),
-  /** Of the last heartbeat, in Unix milliseconds. */
+  /** Time of the last heartbeat, in Unix milliseconds. */
   beatAt: integer("beat_at").notNull(),
-  /** How far its clock is ahead of the database's, in milliseconds; null where that isn't known. */
+  /** Offset of its clock from the database's, in milliseconds; null if unknown. */
   clockOffsetMs: integer("clock_offset_ms"),
-  /** Events that it had not handled yet at its last heartbeat; null before it reads them. */
+  /** Unhandled events at the last heartbeat; null before it reads events. */
   eventLag: integer("event_lag"),
-  /** JSON list of where it answers requests. */
+  /** JSON list of addresses that accept requests. */
   listeners: text("listeners").notNull().default("[]"),
 });
 
-/** Who does what one node does for all. A lease lasts for as long as its owner is alive. */
+/** Owners of singleton jobs. A lease is valid while its owner is alive. */
 export const leases = sqliteTable("leases", {
   name: text("name").primaryKey(),
-  /** Id of a node; null for nobody. */
+  /** ID of a node; null without an owner. */
   owner: text("owner"),
-  /** Goes up with each owner: what one of an older epoch writes is refused. */
+  /** Increases with each owner. Writes of earlier epochs are rejected. */
   epoch: integer("epoch").notNull(),
 });
 
-/** What the owner of a lease, or a certain node, is to do for another one, until that is done. */
+/** Unfinished requests to the owner of a lease or to a certain node. */
 export const forwardedRequests = sqliteTable("forwarded_requests", {
   id: text("id").primaryKey(),
   /** Name of the lease or of the node. */
   lease: text("lease").notNull(),
   /** JSON. */
   request: text("request").notNull(),
-  /** JSON of what a node that was asked makes of it; null until then. */
+  /** JSON of the node's response; null while it is pending. */
   answer: text("answer"),
   /** Unix milliseconds. */
   createdAt: integer("created_at").notNull(),

@@ -14,7 +14,7 @@ export const reference = (
 
 export const flag = (name: string) => integer(name, { mode: "boolean" });
 
-/** Holds the column to the values of its `enum`, for writes past this program, too. */
+/** Enforces the `enum` of the column in the database, also for writes by other programs. */
 export const oneOf = (name: string, column: AnySQLiteColumn & { enumValues: readonly string[] }) =>
   check(
     name,

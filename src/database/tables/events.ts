@@ -1,8 +1,9 @@
+/** Tables of the audit log, events and idempotent responses. */
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { organizationId } from "./columns.ts";
 
-/** Who changed what; appended in the same write as the change. */
+/** Audit log. Entries are appended in the same write as the change. */
 export const auditEntries = sqliteTable(
   "audit_entries",
   {
@@ -16,15 +17,15 @@ export const auditEntries = sqliteTable(
     actorName: text("actor_name").notNull(),
     action: text("action").notNull(),
     subjectId: text("subject_id").notNull(),
-    /** JSON list of the fields that were changed; never their values, which may be secret. */
+    /** JSON list of changed fields, without their values, which can be secret. */
     fields: text("fields"),
     requestId: text("request_id"),
-    /** What it was called that this removed; the names of others are looked up, since they may change. */
+    /** Name of a deleted subject. Names of existing subjects are looked up, because they can change. */
     subjectName: text("subject_name"),
   },
   (t) => [
     index("audit_entries_by_organization").on(t.organizationId, t.seq),
-    // What was done to an incident.
+    // For changes of an incident.
     index("audit_entries_of_incidents")
       .on(t.organizationId, t.subjectId, t.seq)
       .where(
@@ -33,7 +34,7 @@ export const auditEntries = sqliteTable(
   ],
 );
 
-/** What happened, in order; alerts, live pages and caches follow it by `seq`. */
+/** Events in order. Alerts, live pages and caches follow them by `seq`. */
 export const events = sqliteTable(
   "events",
   {
@@ -46,7 +47,7 @@ export const events = sqliteTable(
   },
   (t) => [
     index("events_of_organization").on(t.organizationId, t.seq),
-    // The history of a monitor's states.
+    // For the state history of a monitor.
     index("events_of_states")
       .on(t.organizationId, t.subjectId, t.seq)
       .where(
@@ -55,12 +56,12 @@ export const events = sqliteTable(
   ],
 );
 
-/** Answers of POST requests that carried an Idempotency-Key, stored in the same write as what they did. */
+/** Responses to POST requests with an Idempotency-Key, stored in the same write as their changes. */
 export const idempotentAnswers = sqliteTable(
   "idempotent_answers",
   {
     organizationId: organizationId(),
-    /** Of the API key or the person who asked. */
+    /** ID of the API key or person. */
     actorId: text("actor_id").notNull(),
     route: text("route").notNull(),
     idempotencyKey: text("idempotency_key").notNull(),
@@ -77,17 +78,17 @@ export const idempotentAnswers = sqliteTable(
   ],
 );
 
-/** How far each reader of the events has come. */
+/** Position of each event reader. */
 export const followers = sqliteTable("followers", {
   name: text("name").primaryKey(),
   seq: integer("seq").notNull(),
-  /** Counts its writes: of two processes that read alike only one writes. */
+  /** Write counter. If two processes read concurrently, only one can write. */
   version: integer("version").notNull(),
-  /** JSON of how far it is with the event after that one, where that takes more than one write. */
+  /** JSON of the progress within the next event, if it needs several writes. */
   part: text("part"),
 });
 
-/** What the appliance remembers of its own upkeep: when it was done, in Unix milliseconds, and how far it came. */
+/** Times and progress of maintenance jobs, in Unix milliseconds. */
 export const housekeeping = sqliteTable("housekeeping", {
   name: text("name").primaryKey(),
   value: integer("value").notNull(),

@@ -2,21 +2,21 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { flag, oneOf, organizationId } from "./columns.ts";
 
-/** What was brought along from elsewhere, and what came of it. */
+/** Imports with their reports. */
 export const imports = sqliteTable(
   "imports",
   {
     organizationId: organizationId(),
     id: text("id").notNull(),
-    /** What it came from, such as `uptime-kuma:1f3a…`. */
+    /** ID of the source, such as `uptime-kuma:1f3a…`. */
     source: text("source").notNull(),
     status: text("status", { enum: ["running", "done", "undone"] }).notNull(),
-    /** JSON of every decision; null while it runs. */
+    /** JSON of every decision; null during the import. */
     report: text("report"),
-    /** Keys that its results are written under before their monitors exist. */
+    /** First key of the heartbeats, which are written before their monitors exist. */
     firstKey: integer("first_key").notNull(),
     lastKey: integer("last_key").notNull(),
-    /** When it wrote last, in Unix milliseconds: one that stopped on its way is cleared away. */
+    /** Time of the last write, in Unix milliseconds. Stalled imports are discarded. */
     touchedAt: integer("touched_at").notNull(),
     actorName: text("actor_name").notNull(),
     createdAt: text("created_at").notNull(),
@@ -30,7 +30,7 @@ export const imports = sqliteTable(
   ],
 );
 
-/** Which record here is which record there: an import that is repeated changes it. */
+/** Links between records here and in a source. A repeated import uses them to update records. */
 export const externalRecords = sqliteTable(
   "external_records",
   {
@@ -39,11 +39,11 @@ export const externalRecords = sqliteTable(
     noun: text("noun").notNull(),
     externalId: text("external_id").notNull(),
     recordId: text("record_id").notNull(),
-    /** The import that made it. */
+    /** The import that created the link. */
     importId: text("import_id").notNull(),
-    /** Whether the record was here before. */
+    /** Whether the record existed before the import. */
     adopted: flag("adopted").notNull(),
-    /** JSON of the record as it was there last, sealed: what has changed since is changed here. */
+    /** Sealed JSON of the last imported state, to detect changes of the source. */
     secrets: text("secrets").notNull(),
   },
   (t) => [

@@ -1,3 +1,4 @@
+/** Tables of incidents with their updates, notes, postmortems and templates. */
 import { incidentStatuses, severities } from "../../core/statuses.ts";
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
@@ -14,7 +15,7 @@ export const incidents = sqliteTable(
     title: text("title").notNull(),
     status: incidentStatus().notNull(),
     severity: text("severity", { enum: severities }).notNull(),
-    /** The first of its monitors: of one that a monitor opened, that monitor. */
+    /** First affected monitor. For an automatic incident, the monitor that opened it. */
     monitorId: text("monitor_id"),
     origin: text("origin", { enum: ["manual", "monitor"] }).notNull(),
     public: flag("public").notNull(),
@@ -22,11 +23,11 @@ export const incidents = sqliteTable(
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
-    /** JSON of the facts behind a title that a monitor gave; null for one that people wrote. */
+    /** JSON of the facts in an automatic title; null for a title by a person. */
     automatic: text("automatic"),
-    /** JSON of all its monitors where there are several: a list reads no other table. */
+    /** JSON of all monitors if there are several, so that lists need no join. */
     monitorIds: text("monitor_ids"),
-    /** Updates, revisions and notes, and the bytes of their texts with the postmortem's; counted by triggers. */
+    /** Number of updates, revisions and notes, and the size of all texts in bytes; counted by triggers. */
     entries: integer("entries").notNull().default(0),
     textBytes: integer("text_bytes").notNull().default(0),
   },
@@ -45,7 +46,7 @@ export const incidents = sqliteTable(
   ],
 );
 
-/** The monitors that an incident is about, in their order. */
+/** Monitors of an incident, in order. */
 export const incidentMonitors = sqliteTable(
   "incident_monitors",
   {
@@ -67,13 +68,13 @@ export const incidentUpdates = sqliteTable(
   {
     organizationId: text("organization_id").notNull(),
     incidentId: text("incident_id").notNull(),
-    /** The incident's version that this update made: the order of the timeline, whatever the clock says. */
+    /** Incident version of this update. It orders the timeline independent of clocks. */
     seq: integer("seq").notNull(),
     id: text("id").notNull(),
     status: incidentStatus().notNull(),
     message: text("message").notNull(),
     createdAt: text("created_at").notNull(),
-    /** JSON of the facts behind what a monitor wrote; null for people's words. */
+    /** JSON of the facts in an automatic update; null for a text by a person. */
     automatic: text("automatic"),
     editedAt: text("edited_at"),
   },
@@ -83,7 +84,7 @@ export const incidentUpdates = sqliteTable(
   ],
 );
 
-/** What an update said before it was edited, and who edited it. */
+/** Earlier texts of edited updates, with their editors. */
 export const incidentUpdateRevisions = sqliteTable(
   "incident_update_revisions",
   {
@@ -103,10 +104,7 @@ export const incidentUpdateRevisions = sqliteTable(
   ],
 );
 
-/**
- * What an incident is told among those who may read it, and nobody else: a table of its own, which nothing
- * that is public reads.
- */
+/** Internal notes of an incident. They are in a separate table, which no public page reads. */
 export const incidentNotes = sqliteTable(
   "incident_notes",
   {
@@ -125,7 +123,7 @@ export const incidentNotes = sqliteTable(
   ],
 );
 
-/** What people learned from an incident; public once it is published and the incident is resolved. */
+/** Postmortems. A postmortem is public after its publication and the end of the incident. */
 export const incidentPostmortems = sqliteTable(
   "incident_postmortems",
   {
@@ -141,7 +139,7 @@ export const incidentPostmortems = sqliteTable(
   ],
 );
 
-/** Words to begin an incident or an update with. */
+/** Text templates for incidents and updates. */
 export const incidentTemplates = sqliteTable(
   "incident_templates",
   {
@@ -159,7 +157,7 @@ export const incidentTemplates = sqliteTable(
   (t) => [primaryKey({ columns: [t.organizationId, t.id] })],
 );
 
-/** How many incidents stand in each state, kept by triggers: a list's total never counts rows. */
+/** Number of incidents per state, counted by triggers. It makes the totals of lists cheap. */
 export const incidentCounts = sqliteTable(
   "incident_counts",
   {

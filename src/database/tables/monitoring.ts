@@ -1,3 +1,4 @@
+/** Tables of monitors, groups, check results and maintenance windows. */
 import type { StoredStatus } from "../../core/statuses.ts";
 import { sql } from "drizzle-orm";
 import {
@@ -21,7 +22,7 @@ export const monitorGroups = sqliteTable(
     color: text("color").notNull(),
     /** JSON list. */
     tags: text("tags").notNull(),
-    /** Place in the dashboard order. */
+    /** Position in the dashboard. */
     position: integer("position").notNull(),
     paused: flag("paused").notNull(),
     muted: flag("muted").notNull(),
@@ -44,14 +45,14 @@ export const monitors = sqliteTable(
     type: text("type").notNull(),
     description: text("description").notNull(),
     groupId: text("group_id"),
-    /** Place within its group or in the ungrouped list, as the dashboard shows it. */
+    /** Position in the group or in the ungrouped list of the dashboard. */
     position: integer("position").notNull(),
     /** JSON list. */
     tags: text("tags").notNull(),
     intervalSeconds: integer("interval_seconds").notNull(),
     timeoutSeconds: integer("timeout_seconds").notNull(),
     retries: integer("retries").notNull(),
-    /** Nodes that must see it fail before it is down, where there are several. */
+    /** Number of nodes that must confirm a failure, if there are several nodes. */
     confirmations: integer("confirmations").notNull().default(1),
     retryIntervalSeconds: integer("retry_interval_seconds").notNull(),
     degradedAfterMs: integer("degraded_after_ms"),
@@ -61,11 +62,11 @@ export const monitors = sqliteTable(
     muted: flag("muted").notNull(),
     autoIncidentSeverity: text("auto_incident_severity"),
     reminderIntervalSeconds: integer("reminder_interval_seconds"),
-    /** JSON of the type's own fields. */
+    /** JSON of type-specific fields. */
     settings: text("settings").notNull(),
-    /** JSON of the type's sealed secrets by field. */
+    /** JSON of type-specific secrets, sealed per field. */
     secrets: text("secrets").notNull(),
-    /** SHA-256 of a push monitor's token: how a ping finds its monitor. */
+    /** SHA-256 of a push monitor's token, for finding the monitor of a ping. */
     pushTokenHash: text("push_token_hash").unique(),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
@@ -81,31 +82,31 @@ export const monitors = sqliteTable(
   ],
 );
 
-/** What a monitor is now; kept apart from the record that people edit, because checks write it all the time. */
+/** Current state of a monitor. It is separate from the record because every check can write it. */
 export const monitorStates = sqliteTable(
   "monitor_states",
   {
-    /** Names the monitor in its results, in fewer bytes than its id; never used again for another. */
+    /** Short key of the monitor in its heartbeats. Never reused. */
     key: integer("key").primaryKey({ autoIncrement: true }),
     organizationId: text("organization_id").notNull(),
     monitorId: text("monitor_id").notNull(),
     status: text("status").$type<StoredStatus>().notNull(),
     since: text("since").notNull(),
-    /** Whether the monitor or its group is paused; `followPauses` keeps it so. */
+    /** Whether the monitor or its group is paused; updated by `followPauses`. */
     paused: flag("paused").notNull(),
     /** Failed checks in a row. */
     failures: integer("failures").notNull(),
-    /** Good results in a row since it was down, while it still is. */
+    /** Consecutive successful checks while the monitor is still down. */
     successes: integer("successes").notNull().default(0),
-    /** Counts the pauses and resumptions: the result of a check that began before one is void after it. */
+    /** Counts pauses and resumptions. A check from an earlier epoch is discarded. */
     epoch: integer("epoch").notNull(),
     lastCheckedAt: text("last_checked_at"),
     lastMessage: text("last_message"),
     latencyMs: integer("latency_ms"),
     certificateExpiresAt: text("certificate_expires_at"),
-    /** What the last check found out beside its result, as JSON; null for nothing. */
+    /** JSON of further findings of the last check; null for none. */
     details: text("details"),
-    /** Since when its checks can't be judged, for trouble of this appliance; null while they are. */
+    /** Since when checks have no valid result because of a problem of this appliance; null otherwise. */
     notJudgedSince: text("not_judged_since"),
   },
   (t) => [
@@ -124,7 +125,7 @@ export const monitorStates = sqliteTable(
   ],
 );
 
-/** Results of checks. Rows of a deleted monitor are swept later, in small portions: it may have a million. */
+/** Results of checks. Heartbeats of a deleted monitor are removed later in small batches: there can be a million. */
 export const heartbeats = sqliteTable(
   "heartbeats",
   {
@@ -134,7 +135,7 @@ export const heartbeats = sqliteTable(
     /** 0 up, 1 degraded, 2 down, 3 unknown, 4 maintenance. */
     status: integer("status").notNull(),
     latencyMs: integer("latency_ms"),
-    /** Seconds that the result stands for in figures of uptime. */
+    /** Duration that the result covers in uptime figures, in seconds. */
     seconds: integer("seconds").notNull(),
     /** Null for up. */
     message: text("message"),
@@ -145,13 +146,13 @@ export const heartbeats = sqliteTable(
   ],
 );
 
-/** What a browser showed when a check of it failed, of each monitor the last one. */
+/** Screenshot of the last failed browser check per monitor. */
 export const screenshots = sqliteTable(
   "screenshots",
   {
     organizationId: text("organization_id").notNull(),
     monitorId: text("monitor_id").notNull(),
-    /** Of the heartbeat, in Unix milliseconds. */
+    /** Time of the heartbeat, in Unix milliseconds. */
     at: integer("at").notNull(),
     /** JPEG in Base64. */
     image: text("image").notNull(),
@@ -162,7 +163,7 @@ export const screenshots = sqliteTable(
   ],
 );
 
-/** Keys of deleted monitors whose results are still to be removed. */
+/** Keys of deleted monitors whose heartbeats are not removed yet. */
 export const removedMonitors = sqliteTable("removed_monitors", {
   key: integer("key").primaryKey(),
 });
@@ -180,23 +181,23 @@ const rollup = (name: string, period: string) =>
       downSeconds: integer("down_seconds").notNull(),
       unknownSeconds: integer("unknown_seconds").notNull(),
       maintenanceSeconds: integer("maintenance_seconds").notNull(),
-      /** Of the checks that measured a latency. */
+      /** Number of checks with a latency. */
       latencyCount: integer("latency_count").notNull(),
       latencySum: integer("latency_sum").notNull(),
       latencyMin: integer("latency_min"),
       latencyMax: integer("latency_max"),
-      /** How many took about how long, as a JSON object; null for sums of an older version. */
+      /** Latency histogram as a JSON object; null for totals of an older version. */
       latencyCounts: text("latency_counts", { mode: "json" }).$type<Record<string, number>>(),
     },
     (t) => [primaryKey({ columns: [t.period, t.monitorKey] })],
   );
 
-/** Sums of heartbeats, written with them: equal to what the heartbeats themselves add up to. */
+/** Totals of heartbeats, updated in the same write. */
 export const uptimeHours = rollup("uptime_hours", "hour");
 
 export const uptimeDays = rollup("uptime_days", "day");
 
-/** Planned work: once, or as often as its rule says. */
+/** Maintenance windows, one-time or recurring. */
 export const maintenanceWindows = sqliteTable(
   "maintenance_windows",
   {
@@ -204,14 +205,14 @@ export const maintenanceWindows = sqliteTable(
     id: text("id").notNull(),
     title: text("title").notNull(),
     description: text("description").notNull(),
-    /** Of the first occurrence. */
+    /** Start of the first occurrence. */
     startsAt: text("starts_at").notNull(),
     endsAt: text("ends_at").notNull(),
-    /** IANA name: what the rule's days and hours mean. */
+    /** IANA time zone of the recurrence rule. */
     timeZone: text("time_zone").notNull(),
-    /** RFC 5545 RRULE, without DTSTART; null where it is done once. */
+    /** RFC 5545 RRULE without DTSTART; null for a one-time window. */
     rrule: text("rrule"),
-    /** Whether results of that time count in figures of uptime. */
+    /** Whether results during the window count for uptime. */
     countsUptime: flag("counts_uptime").notNull(),
     public: flag("public").notNull(),
     version: integer("version").notNull(),

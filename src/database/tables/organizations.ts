@@ -1,20 +1,19 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-// Every table belongs to one organization and says so in its keys: a composite foreign key
-// (organization_id, id) makes a reference to another organization's row impossible in SQL itself.
-// People alone, with what is theirs, belong to as many as they are members of.
-// Timestamps of people's records are RFC 3339 text, as on the wire. The migrations add STRICT.
+// Each table has the organization in its keys. A composite foreign key (organization_id, id) prevents references to
+// other organizations. Only people can belong to several organizations. Timestamps of records are RFC 3339 text, as
+// in the API. The migrations add STRICT.
 
 export const organizations = sqliteTable("organizations", {
   id: text("id").primaryKey(),
   slug: text("slug").notNull().unique(),
   name: text("name").notNull(),
   createdAt: text("created_at").notNull(),
-  /** Since when it is deleted: nobody gets to it any more, and what is left of it goes in small portions. */
+  /** Time of deletion. The organization is inaccessible, and its data is removed in small batches. */
   deletedAt: text("deleted_at"),
 });
 
-/** Rows and bytes that an organization has in tables with a bound on them, counted by triggers. */
+/** Rows and bytes per organization in limited tables, counted by triggers. */
 export const organizationUsage = sqliteTable(
   "organization_usage",
   {

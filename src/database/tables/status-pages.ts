@@ -1,3 +1,4 @@
+/** Tables of status pages, their contents and their subscribers. */
 import { sql } from "drizzle-orm";
 import {
   index,
@@ -15,23 +16,23 @@ export const statusPages = sqliteTable(
   {
     organizationId: organizationId(),
     id: text("id").notNull(),
-    /** Names the page in its address, among those of all organizations. */
+    /** Name in the page's URL, unique in the appliance. */
     slug: text("slug").notNull().unique(),
-    /** The organization's own page: shows its incidents of any monitor, and can't be deleted. */
+    /** Default page of the organization. It shows incidents of all monitors and can't be deleted. */
     isDefault: flag("is_default").notNull(),
     title: text("title").notNull(),
     description: text("description").notNull(),
-    /** `#rrggbb`; null for the usual one. */
+    /** `#rrggbb`; null for the default color. */
     accentColor: text("accent_color"),
     theme: text("theme", { enum: ["auto", "light", "dark"] }).notNull(),
     visibility: text("visibility", { enum: ["public", "password", "hidden"] }).notNull(),
-    /** argon2id; null where none is set. */
+    /** argon2id; null without a password. */
     passwordHash: text("password_hash"),
     showLatency: flag("show_latency").notNull(),
     historyDays: integer("history_days").notNull(),
     /** IANA name. */
     timeZone: text("time_zone").notNull(),
-    /** Media type and Base64 of the image; null where there is none. */
+    /** Media type and Base64 data of the image; null without a logo. */
     logoType: text("logo_type"),
     logoData: text("logo_data"),
     version: integer("version").notNull(),
@@ -43,7 +44,7 @@ export const statusPages = sqliteTable(
 
 const pageId = () => text("page_id").notNull();
 
-/** Host names under which a page answers at `/`. */
+/** Host names that serve a page at `/`. */
 export const statusPageHosts = sqliteTable(
   "status_page_hosts",
   {
@@ -58,14 +59,14 @@ export const statusPageHosts = sqliteTable(
   ],
 );
 
-/** Parts of a page, in order: a monitor group, or a free list of monitors. */
+/** Sections of a page, in order: a monitor group or a list of monitors. */
 export const statusPageSections = sqliteTable(
   "status_page_sections",
   {
     organizationId: text("organization_id").notNull(),
     pageId: pageId(),
     position: integer("position").notNull(),
-    /** Null where the group's own name is shown. */
+    /** Null shows the name of the group. */
     name: text("name"),
     groupId: text("group_id"),
   },
@@ -77,17 +78,17 @@ export const statusPageSections = sqliteTable(
   ],
 );
 
-/** Monitors of a page's free lists, and public names of monitors in its groups. */
+/** Monitors in a page's lists, and public names of monitors in its groups. */
 export const statusPageMonitors = sqliteTable(
   "status_page_monitors",
   {
     organizationId: text("organization_id").notNull(),
     pageId: pageId(),
-    /** Of its section. */
+    /** Position of the section. */
     section: integer("section").notNull(),
     position: integer("position").notNull(),
     monitorId: text("monitor_id").notNull(),
-    /** Null where the monitor's own name is shown. */
+    /** Null shows the name of the monitor. */
     publicName: text("public_name"),
     /** Whether the monitor's description, which is internal, is public on this page. */
     showDescription: flag("show_description").notNull().default(false),
@@ -100,7 +101,7 @@ export const statusPageMonitors = sqliteTable(
   ],
 );
 
-/** Who is notified of updates of a status page. */
+/** Subscribers to updates of a status page. */
 export const subscribers = sqliteTable(
   "subscribers",
   {
@@ -108,19 +109,19 @@ export const subscribers = sqliteTable(
     id: text("id").notNull(),
     pageId: pageId(),
     type: text("type", { enum: ["email", "webhook"] }).notNull(),
-    /** The mailbox or the URL, as it was given. */
+    /** E-mail address or URL as entered. */
     address: text("address").notNull(),
-    /** What makes two of them the same: of a mailbox in small letters. */
+    /** Key for detecting duplicates; lower case for e-mail addresses. */
     addressKey: text("address_key").notNull(),
-    /** JSON: the sealed secret that signs what a webhook gets. */
+    /** JSON of the sealed secret that signs webhook requests. */
     secrets: text("secrets").notNull(),
-    /** Null while its owner has not said yes. */
+    /** Null until the owner confirms the address. */
     confirmedAt: text("confirmed_at"),
-    /** It is told of events behind this one. */
+    /** Receives only events after this one. */
     heardFrom: integer("heard_from"),
-    /** Whether somebody gave it on the page itself, and not through the API. */
+    /** Whether a visitor subscribed on the page, and not an API client. */
     byVisitor: flag("by_visitor").notNull().default(false),
-    /** How often it was asked, and when last, in Unix milliseconds. */
+    /** Number of confirmation requests, and the time of the last one in Unix milliseconds. */
     asked: integer("asked").notNull(),
     askedAt: integer("asked_at"),
     lastDeliveryAt: text("last_delivery_at"),
@@ -143,7 +144,7 @@ export const subscribers = sqliteTable(
   ],
 );
 
-/** What a status page told its subscribers. */
+/** Notices to the subscribers of a status page. */
 export const notices = sqliteTable(
   "notices",
   {
@@ -152,7 +153,7 @@ export const notices = sqliteTable(
     pageId: pageId(),
     type: text("type").notNull(),
     at: text("at").notNull(),
-    /** JSON of what there is to tell, as it was then. */
+    /** JSON of the message data at the time of the notice. */
     data: text("data").notNull(),
   },
   (t) => [

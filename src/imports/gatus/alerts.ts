@@ -1,4 +1,4 @@
-/** The alerts of a Gatus endpoint: where they go, after how many failures, and what they say. */
+/** Converts the alerts of a Gatus endpoint: their channels, thresholds and descriptions. */
 import type { Fields } from "../../core/collections/objects.ts";
 import { plural, toLine } from "../../core/text/words.ts";
 import { within } from "../values.ts";
@@ -7,7 +7,7 @@ import type { Section } from "./section.ts";
 
 const maxDescription = 1_500;
 const maxChannels = 50;
-/** Of an endpoint: twice as many as a monitor has channels. */
+/** Maximum alerts per endpoint: twice the channel limit of a monitor. */
 const maxAlerts = 100;
 
 type Alert = {
@@ -15,7 +15,7 @@ type Alert = {
   channelId: string | null;
   failureThreshold: number;
   successThreshold: number;
-  /** Seconds; 0 for none. */
+  /** 0 means no reminders. */
   reminderInterval: number;
   description: string;
 };
@@ -73,7 +73,7 @@ function alertOf(
       : (usual?.text("description") ?? ""),
     sendsOnResolved: alert.flag("send-on-resolved") ?? usual?.flag("send-on-resolved") ?? false,
   };
-  // The channel reads its keys and names those that it leaves out.
+  // Marks the keys as read, because the channel reports its own unsupported keys.
   for (const key of Object.keys(override.fields)) override.value(key);
   if (!own.enabled) {
     notes.push(`Without the alert by ${type}, which is switched off.`);
@@ -91,7 +91,7 @@ function alertOf(
   };
 }
 
-/** One monitor has one threshold for all channels: the lowest, so that no alert is late. */
+/** Merges the thresholds of all alerts. A monitor has only one, so the lowest is used and no alert is late. */
 function patienceOf(alerts: readonly Alert[], notes: string[]): Fields {
   const lowest = (
     value: (alert: Alert) => number,
@@ -136,7 +136,7 @@ function patienceOf(alerts: readonly Alert[], notes: string[]): Fields {
   return { retries, successThreshold, reminderInterval };
 }
 
-/** The people on call read it: alerts here show the monitor's description. */
+/** Joins the alerts' descriptions. Alerts here show the monitor's description. */
 function descriptionOf(alerts: readonly Alert[]): string {
   const written = alerts.filter(({ description }) => description !== "");
   const texts = [...new Set(written.map(({ description }) => description))];

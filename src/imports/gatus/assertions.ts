@@ -1,4 +1,4 @@
-/** Conditions on a body, a JSON value or a header as assertions of ours. */
+/** Converts conditions on a body, a JSON value or a header to assertions. */
 import type { Fields } from "../../core/collections/objects.ts";
 import { monitorBounds } from "../../core/limits.ts";
 import {
@@ -14,7 +14,7 @@ import { comparedNumber, integerIn } from "./values.ts";
 const maxExpression = monitorBounds.assertionExpression.value;
 const maxPath = monitorBounds.assertionPath.value;
 
-/** Assertions that hold exactly when the condition does; or why there are none. */
+/** Equivalent assertions, a constant result, or the reason why there is no equivalent. */
 export type Judged =
   { assertions: Fields[] } | { always: true } | { never: true } | { lacks: string };
 
@@ -48,13 +48,13 @@ export function judgedHeader({ placeholder, op, expected }: Condition): Judged {
   return judged(subject, op, expected);
 }
 
-/** Whether there is a body, or how long it is. Gatus counts elements of a JSON list, and else bytes. */
+/** Judges presence or length of the body. Gatus counts the elements of a JSON list, otherwise bytes. */
 function judgedWholeBody(call: "len" | "has", op: Comparison, expected: string): Judged {
   const holdsFor = (length: number) =>
     isSatisfied(op, expected, call === "has" ? String(length > 0) : String(length));
   const samples = [1, 2, 3, 100, 10_000];
   const body: Subject = { source: "body", path: null };
-  // A body of brackets alone is an empty list.
+  // A body that contains only brackets is an empty list.
   const something = call === "has" ? "\\S" : "[^\\s\\[\\]]";
   if (samples.every(holdsFor)) return holdsFor(0) ? always : about(body, "matches", something);
   if (!samples.some(holdsFor)) return holdsFor(0) ? about(body, "notMatches", something) : never;
@@ -92,7 +92,7 @@ function compared(subject: Subject, op: Comparison, expected: string, isLength: 
   return about(subject, op === "<" ? "lessThan" : "greaterThan", bound);
 }
 
-/** A value equals a text if it is written like it: in JSON `1` and `"1"` are the same to Gatus. */
+/** Compares text. To Gatus, JSON `1` and `"1"` are equal. */
 function equality(subject: Subject, isWanted: boolean, expected: string): Judged {
   const expectation = expectationIn(expected);
   const search = (source: string) => searched(subject, isWanted, source);
@@ -123,14 +123,14 @@ function equality(subject: Subject, isWanted: boolean, expected: string): Judged
         0,
       );
     if (/^[[{]/.test(text)) return { lacks: "it compares a list or an object as text" };
-    // Gatus finds nothing at a path that leads to null.
+    // Gatus treats null at a path as missing.
     if (/^(?:null|<nil>)$/.test(text)) return isWanted ? never : always;
     if (/^(?:true|false|-?\d+\.\d+)$/.test(text)) return search(escapeExpression(text));
   }
   return about(subject, isWanted ? "equals" : "notEquals", text);
 }
 
-/** The whole text matches the source; of a body without the space around it, which Gatus removes. */
+/** Matches the whole text. Gatus trims the body first. */
 function searched(subject: Subject, isWanted: boolean, source: string): Judged {
   const flags = source.includes(".*") ? "(?s)" : "";
   const body = subject.source === "body";
@@ -148,7 +148,7 @@ function searched(subject: Subject, isWanted: boolean, source: string): Judged {
 
 const bareName = /^[\p{L}_][\p{L}\p{N}_-]*$/u;
 
-/** `data[0].user-name` as `$.data[0].user-name`; null for a path that none of ours can follow. */
+/** Converts `data[0].user-name` to `$.data[0].user-name`; null without an equivalent. */
 function jsonPath(path: string): string | null {
   let result = "$";
   for (const key of path.split(/\.(?![^[]*\])/)) {

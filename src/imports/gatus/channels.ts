@@ -1,4 +1,4 @@
-/** Alerting providers of Gatus as alert channels: one for the provider, and one for each distinct override. */
+/** Converts alerting providers of Gatus: one channel per provider and distinct override. */
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 import { toLine } from "../../core/text/words.ts";
@@ -12,10 +12,10 @@ const webhook =
   (type: string) =>
   (s: Section): Mapped => ({ fields: { type, webhookUrl: s.text("webhook-url") } });
 
-/** Of the mail server, which the organization has for all its e-mails. */
+/** Keys of the mail server, which is a setting of the organization. */
 const mailServerKeys = ["from", "username", "password", "host", "port"];
 
-/** The providers that are channel types here. */
+/** Converters by provider. */
 const providers: Readonly<Record<string, (s: Section) => Mapped>> = {
   slack: webhook("slack"),
   discord: webhook("discord"),
@@ -67,13 +67,13 @@ const providers: Readonly<Record<string, (s: Section) => Mapped>> = {
   }),
 };
 
-/** Other providers of Gatus. */
+/** Providers without an equivalent. */
 const unsupported: ReadonlySet<string> = new Set(
   "aws-ses clickup datadog gitea github gitlab homeassistant ifttt ilert incident-io jetbrainsspace line matrix messagebird n8n newrelic plivo rocketchat sendgrid signal signl4 splunk squadcast twilio vonage webex zapier zulip".split(
     " ",
   ),
 );
-/** Providers whose configuration can differ by group. */
+/** Providers without overrides per group. */
 const withoutOverrides: ReadonlySet<string> = new Set(["gotify", "pushover", "opsgenie"]);
 
 const alertKeys = [
@@ -86,7 +86,7 @@ const alertKeys = [
   "send-on-resolved",
 ];
 
-/** Why a provider can't be a channel here; null if it can. */
+/** The reason why a provider has no equivalent; null if it has one. */
 function unsupportedReason(type: string): string | null {
   if (Object.hasOwn(providers, type)) return null;
   return unsupported.has(type)
@@ -100,7 +100,7 @@ type Channel = {
   fields: Fields;
   notes: string[];
   isIncomplete: boolean;
-  /** Whether an alert through it is not sent when the outage is over. */
+  /** Whether the provider sends no recovery messages. */
   hidesRecoveries: boolean;
 };
 type NoChannel = { reason: string; notes: string[] };
@@ -109,13 +109,13 @@ type Provider = {
   defaultAlert: Section;
   /** By group. */
   overrides: Map<string, Fields>;
-  /** Why no channel is possible; null if one is. */
+  /** The reason why no channel is possible; null if one is. */
   reason: string | null;
 };
 
 export class Channels {
   readonly #providers = new Map<string, Provider>();
-  /** By provider and what an override changes. */
+  /** By provider and override. */
   readonly #channels = new Map<string, Channel | NoChannel>();
   readonly #notTaken: NotTaken[] = [];
 
@@ -130,7 +130,7 @@ export class Channels {
     const defaultAlert = section.map("default-alert");
     for (const key of alertKeys) defaultAlert.value(key);
     const { "default-alert": _alert, overrides, ...base } = section.fields;
-    // The channels read these keys and name those that they leave out.
+    // Marks the keys as read, because the channels report unsupported keys.
     for (const key of Object.keys(base)) section.value(key);
     const reason = unsupportedReason(type);
     if (reason === null && !withoutOverrides.has(type)) section.value("overrides");
@@ -154,7 +154,7 @@ export class Channels {
     }
   }
 
-  /** Groups with the same changes share a channel. */
+  /** Groups with equal overrides share a channel. */
   #channelOfGroup(type: string, group: string, { base, overrides }: Provider) {
     const changes = overrides.get(group);
     return changes === undefined
@@ -172,7 +172,7 @@ export class Channels {
     this.#notTaken.push({ noun: "alert-channel", externalId, name, notes });
   }
 
-  /** The channel of the provider with these changes, created when it is first needed. */
+  /** Returns the provider's channel for an override, and creates it on first use. */
   #channel(
     type: string,
     changes: string,
@@ -199,12 +199,15 @@ export class Channels {
       : [`Left out: ${others.join(", ")} (all e-mails go through one mail server).`];
   }
 
-  /** The defaults of a provider's alerts; null if the file does not configure it. */
+  /** Alert defaults of a provider; null if the file does not configure it. */
   defaultAlert(type: string): Section | null {
     return this.#providers.get(type)?.defaultAlert ?? null;
   }
 
-  /** Where an alert of this endpoint goes: the provider, as its group and then the alert change it. */
+  /**
+   * Returns the channel for an alert of this endpoint. Overrides of the alert take precedence over those of its
+   * group.
+   */
   channelFor(
     type: string,
     endpoint: Section,
@@ -234,7 +237,7 @@ export class Channels {
     return this.#channel(type, changes, id, name, config);
   }
 
-  /** Call it after the endpoints: some of them need channels of their own. */
+  /** Call this after the endpoints, because they can create channels. */
   records(): { records: Planned[]; notTaken: NotTaken[] } {
     const records = [...this.#channels.values()].flatMap((channel): Planned[] => {
       if ("reason" in channel) return [];
@@ -256,7 +259,7 @@ export class Channels {
     return { records, notTaken: this.#notTaken };
   }
 
-  /** The mail server of the provider `email`. */
+  /** Mail server of the provider `email`. */
   mailServer(): Fields | null {
     const provider = this.#providers.get("email");
     if (provider === undefined) return null;
@@ -277,7 +280,7 @@ export class Channels {
   }
 }
 
-/** Gatus changes only what an override sets to more than an empty value. */
+/** Merges an override as Gatus does: empty values change nothing. */
 function merged(base: Fields, changes: Fields): Fields {
   const own = Object.entries(changes).filter(([key, value]) => {
     const isEmpty =

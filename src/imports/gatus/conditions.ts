@@ -3,14 +3,14 @@ import { excerpt } from "../../core/text/words.ts";
 import { comparedNumber, integerIn } from "./values.ts";
 
 const comparisons = ["==", "!=", "<=", ">=", ">", "<"] as const;
-/** Characters of a condition: as many as an assertion's value has, twice. */
+/** Maximum length of a condition: twice that of an assertion's value. */
 const maxLength = 2_000;
 export type Comparison = (typeof comparisons)[number];
 
 /** `[BODY].user.name` has the name `BODY` and the path `user.name`. */
 type Placeholder = { name: string; path: string; call: "len" | "has" | null };
 
-/** A placeholder that is compared with a text. */
+/** A comparison of a placeholder with a text. */
 export type Condition = {
   written: string;
   placeholder: Placeholder;
@@ -20,7 +20,7 @@ export type Condition = {
 
 export type ReadCondition =
   | Condition
-  /** Both operands are texts, so it always or never holds. */
+  /** A comparison of two texts, which has a constant result. */
   | { written: string; isConstant: true; holds: boolean }
   | { written: string; unsupported: string };
 
@@ -59,7 +59,7 @@ const mirrored: Record<Comparison, Comparison> = {
   ">=": "<=",
 };
 
-/** Gatus looks for the operators in this order, each between spaces, and reads the first two operands. */
+/** Parses a condition as Gatus does: first matching operator between spaces, first two operands. */
 export function readCondition(written: string): ReadCondition {
   if (written.length > maxLength)
     return { written, unsupported: `has more than ${maxLength} characters` };
@@ -77,11 +77,11 @@ export function readCondition(written: string): ReadCondition {
   return { written, isConstant: true, holds: isSatisfied(op, right, left) };
 }
 
-/** Whether a known operand satisfies the comparison, as Gatus computes it. */
+/** Whether the operand satisfies the comparison by Gatus' rules. */
 export const isSatisfied = (op: Comparison, expected: string, actual: string): boolean =>
   satisfying(op, expected)(actual);
 
-/** The same for many operands. */
+/** Precompiled form of `isSatisfied`. */
 export function satisfying(op: Comparison, expected: string): (actual: string) => boolean {
   if (op === "==") return equaling(expected);
   if (op === "!=") {
@@ -111,7 +111,7 @@ type Expectation =
   | { type: "options"; options: string[] }
   | { type: "text"; text: string };
 
-/** `pat(…)`, `any(…)` or a text. */
+/** Parses `pat(…)`, `any(…)` or plain text. */
 export function expectationIn(expected: string): Expectation {
   const [, call, inner = ""] = /^(pat|any)\((.*)\)$/s.exec(expected) ?? [];
   if (call === "pat") return { type: "pattern", pattern: inner };
@@ -122,7 +122,7 @@ export function expectationIn(expected: string): Expectation {
 
 export const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
-/** Go's filepath.Match without slashes, in time proportional to pattern × text. */
+/** Implements Go's filepath.Match without slashes, in time proportional to pattern × text. */
 function globMatcher(pattern: string): (text: string) => boolean {
   const sources = partsOf(pattern.replaceAll("/", "")).map(partSource);
   if (sources.includes(null)) return () => false;
@@ -148,8 +148,8 @@ function globMatcher(pattern: string): (text: string) => boolean {
 }
 
 /**
- * The source of a regular expression, for RE2 and JavaScript alike, that matches what the pattern matches:
- * Go's filepath.Match, for which Gatus removes all slashes from pattern and text. Null for an invalid pattern.
+ * Converts a pattern of Go's filepath.Match to a regular expression for RE2 and JavaScript. Gatus removes all slashes
+ * from pattern and text. Returns null for an invalid pattern.
  */
 export function globSource(pattern: string): string | null {
   const sources = partsOf(pattern).map(partSource);
@@ -170,5 +170,5 @@ function partSource(part: string): string | null {
   return `[${not}${members.replace(/\\?([\s\S])/gu, (_all, one: string) => (one === "-" ? "-" : escapeExpression(one)))}]`;
 }
 
-/** The condition in a sentence. */
+/** Shortens the condition for a sentence. */
 export const quoted = (written: string) => excerpt(written, 200);

@@ -1,4 +1,4 @@
-/** Reads a Gatus configuration: one file or a folder of them, with variables and merging as Gatus does it. */
+/** Reads a Gatus configuration from a file or folder. Expands variables and merges files as Gatus does. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import type { Scalar } from "yaml";
@@ -19,13 +19,13 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 
 export type Configuration = {
   config: Fields;
-  /** Where a map of the configuration starts, as `config.yaml:12:5`; null if unknown. */
+  /** Position of a map in its file, such as `config.yaml:12:5`; null if unknown. */
   placeOf: (map: object) => string | null;
-  /** Variables that the configuration uses and that are not set, sorted. */
+  /** Unset variables that the configuration uses, sorted. */
   unsetVariables: string[];
 };
 
-/** Throws VALIDATION_ERROR if there is nothing at `from`, BAD_REQUEST for files that Gatus would reject. */
+/** Throws VALIDATION_ERROR if `from` does not exist, and BAD_REQUEST for files that Gatus would reject. */
 export async function readConfiguration(
   from: string,
   variables: Variables,
@@ -66,7 +66,10 @@ export async function readConfiguration(
   };
 }
 
-/** All YAML files below the folder in lexical order. Skips paths with `..`, as Kubernetes mounts have, and follows no linked folder. */
+/**
+ * Lists all YAML files of the folder in lexical order. Skips paths with `..`, which Kubernetes mounts contain, and
+ * linked folders.
+ */
 async function filesIn(from: string): Promise<string[]> {
   const files: string[] = [];
   const walk = async (folder: string, depth: number): Promise<void> => {
@@ -116,9 +119,9 @@ async function readDocument(
 type Expanded = Parsed & { names: ReadonlySet<string> };
 
 /**
- * Unset variables expand to nothing. A marker takes their position while the file is parsed, so that those in
- * comments are not reported. A file that does not parse with markers, such as one with a variable on a line
- * of its own, is parsed without them.
+ * Unset variables expand to nothing. Markers replace them during parsing, so that variables in comments are not
+ * reported. A file that does not parse with markers, such as one with a variable on a separate line, is parsed
+ * without them.
  */
 async function parseExpanded(
   name: string,
@@ -164,8 +167,8 @@ async function parseExpanded(
 }
 
 /**
- * Every scalar stays the text that the file has: Gatus reads it by the type of its field, so that
- * `password: 0123` has four digits and `enabled: no` is a boolean.
+ * Returns a scalar as its original text, because Gatus interprets it by the field's type. For example, `password:
+ * 0123` has four digits and `enabled: no` is a boolean.
  */
 function textOf({ source, type }: Scalar, strip: (text: string) => string): string | null {
   const text = strip(source ?? "");
@@ -194,7 +197,10 @@ function rejection(name: string, source: string, { issues }: InvalidFiles): AppE
 const variable =
   /\$\$|\$\{([*#$@!?0-9-])\}|\$\{\}|\$\{([^}]+)\}|\$\{|\$([*#$@!?0-9-])|\$([A-Za-z_]\w*)/g;
 
-/** As Go's os.ExpandEnv: `$NAME` and `${NAME}`, where a name in braces can have any characters. `$$` is a dollar sign. */
+/**
+ * Implements Go's os.ExpandEnv: `$NAME` and `${NAME}`; names in braces can contain any characters. `$$` is a dollar
+ * sign.
+ */
 function expandVariables(
   source: string,
   variables: Variables,
@@ -208,7 +214,7 @@ function expandVariables(
   });
 }
 
-/** Checked before the parser runs, which calls itself for each level. */
+/** Checked before parsing, because the parser is recursive. */
 function isTooDeep(source: string): boolean {
   let [depth, deepest] = [0, 0];
   for (const character of source)
@@ -217,7 +223,7 @@ function isTooDeep(source: string): boolean {
   return deepest > 10 * maxDepth || /(?:[-?:][ \t]+){50}/.test(source) || /^ {1000}/m.test(source);
 }
 
-/** Merges maps and appends lists. Gatus rejects any other key that two files have. */
+/** Merges maps and appends lists. Like Gatus, rejects any other key that two files define. */
 function merged(one: Fields, other: Fields, path: string, file: string): Fields {
   const result = { ...one };
   for (const [name, value] of Object.entries(other)) {

@@ -1,4 +1,4 @@
-/** Endpoints of Gatus as monitors: complete, or paused with the reasons. */
+/** Converts endpoints of Gatus to monitors; incomplete ones are paused, with the reasons. */
 import { type Fields } from "../../core/collections/objects.ts";
 import { excerpt, toLine } from "../../core/text/words.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
@@ -9,12 +9,12 @@ import { applyConditions, type Judgement } from "./judge.ts";
 import type { Section } from "./section.ts";
 import { hostOf, type ReadNamedFile, type Target, targetOf } from "./targets.ts";
 
-/** A monitor that watches one part of what an endpoint checks. */
+/** An additional monitor for one part of an endpoint's check. */
 type Part = Converted & { suffix: string };
 
 export type ConvertedEndpoint = {
   monitor: Converted;
-  /** Further monitors, for the domain and the addresses of the endpoint's host. */
+  /** Additional monitors for the domain and the addresses of the host. */
   parts: Part[];
   channelIds: string[];
   comparesNumbers: boolean;
@@ -57,7 +57,7 @@ export async function convertEndpoint(
   return { monitor, parts, channelIds, comparesNumbers: judgement.comparesNumbers };
 }
 
-/** An endpoint whose results a job reports. */
+/** Converts an external endpoint, whose results are pushed by a job. */
 export function convertExternalEndpoint(
   endpoint: Section,
   { channels }: Context,
@@ -116,7 +116,7 @@ function commonFields(endpoint: Section, seconds: number, notes: string[]): Fiel
   };
 }
 
-/** What an endpoint also requires of its host, which are checks of their own here. */
+/** Returns additional monitors for requirements on the host. */
 function partsOf(endpoint: Section, common: Fields, judgement: Judgement, target: Target): Part[] {
   const parts: Part[] = [];
   const host = hostOf(endpoint.text("url"));
@@ -148,10 +148,10 @@ function partsOf(endpoint: Section, common: Fields, judgement: Judgement, target
   return parts;
 }
 
-/** Fields that carry the target itself: without them another type takes its place. */
+/** Fields that define the target. If one is invalid, the monitor gets another type. */
 const essential = new Set(["url", "host", "port", "domain", "type"]);
 
-/** Drops fields that a monitor can't have, up to a few, and pauses the monitor for what it then lacks. */
+/** Removes invalid fields one by one, and pauses the monitor with a note about each. */
 function finished(common: Fields, target: Target, description: string, had: string): Converted {
   const own = { ...target.fields };
   const missing = [...target.missing];

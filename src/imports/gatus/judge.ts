@@ -1,4 +1,4 @@
-/** Makes a monitor check what the conditions of its Gatus endpoint require. */
+/** Converts the conditions of a Gatus endpoint to monitor fields. */
 import type { Fields } from "../../core/collections/objects.ts";
 import { within } from "../values.ts";
 import { judgedBody, judgedHeader, type Judged } from "./assertions.ts";
@@ -16,26 +16,26 @@ import { comparedNumber, integerIn } from "./values.ts";
 
 const daySeconds = 86_400;
 
-/** What the conditions require beyond the monitor itself. */
+/** Requirements that need more than fields of the monitor. */
 export type Judgement = {
-  /** Up when the check fails. */
+  /** Whether the monitor is up when the check fails. */
   inverted: boolean;
-  /** Addresses that the host must resolve to, as `[IP]` names them. */
+  /** Addresses that the host must resolve to, from `[IP]` conditions. */
   addresses: string[];
-  /** Days that the domain must stay registered; null without a condition on it. */
+  /** Minimum days until the domain expires; null without such a condition. */
   domainDays: number | null;
-  /** Whether a missing value fails a comparison here, which Gatus compares as 0. */
+  /** Whether a missing value fails a comparison here. Gatus compares it as 0. */
   comparesNumbers: boolean;
 };
 
 const anyStatus = "100-599";
 const statuses = Array.from({ length: 500 }, (_, index) => 100 + index);
-/** More than a monitor has assertions for. */
+/** Maximum number of conditions, above the number of assertions of a monitor. */
 const maxConditions = 100;
-/** Ranges that `expectedStatus` can have. */
+/** Maximum number of ranges in `expectedStatus`. */
 const maxRanges = 20;
 
-/** Applies all conditions to the target: its fields, notes and what is missing. */
+/** Adds all conditions to the target's fields, notes and missing parts. */
 export function applyConditions(conditions: readonly string[], target: Target): Judgement {
   const { missing, notes, type } = target;
   const judgement: Judgement = {
@@ -76,10 +76,10 @@ function apply(judged: Judged | "done", written: string, { fields, missing, note
   else addAssertions(fields, judged.assertions);
 }
 
-/** For a status of HTTP. Each has one, so `has([STATUS])` is true. */
+/** Returns a test for status codes. `has([STATUS])` is always true. */
 function satisfyingStatus({ op, expected, placeholder }: Condition): (status: number) => boolean {
   if (placeholder.call === "has") return () => isSatisfied(op, expected, "true");
-  // Five hundred texts need not be read as numbers.
+  // Avoids parsing 500 status texts.
   const number = integerIn(expected);
   if (number !== null && op === "==") return (status) => status === number;
   if (number !== null && op === "!=") return (status) => status !== number;
@@ -87,7 +87,7 @@ function satisfyingStatus({ op, expected, placeholder }: Condition): (status: nu
   return (status) => isFine(String(status));
 }
 
-/** Whether it compares with a text that Gatus takes for 0, such as a second condition behind `&&`. */
+/** Whether Gatus reads the compared text as 0, such as a second condition after `&&`. */
 const isMisread = ({ op, expected }: Condition) =>
   /[<>]/.test(op) && comparedNumber(expected) === 0 && !/^[+-]?[0.]+[a-zµμ]*$/.test(expected);
 
@@ -100,7 +100,7 @@ function addAssertions(fields: Fields, assertions: readonly Fields[]) {
       known.push(assertion);
 }
 
-/** Sets the statuses that satisfy all conditions together. */
+/** Sets the status codes that satisfy all conditions. */
 function takeStatuses(conditions: readonly Condition[], { fields, missing, notes }: Target) {
   if (conditions.length === 0) return;
   const tests = conditions.map(satisfyingStatus);
@@ -123,7 +123,7 @@ function takeStatuses(conditions: readonly Condition[], { fields, missing, notes
   }
 }
 
-/** Statuses that can satisfy the conditions: one if a condition names it, as most do. */
+/** Status codes to test: a single code if a condition requires it, which is the usual case. */
 function candidatesFor(conditions: readonly Condition[]): readonly number[] {
   for (const { op, expected, placeholder } of conditions) {
     const number = op === "==" && placeholder.call === null ? integerIn(expected) : null;
@@ -132,7 +132,7 @@ function candidatesFor(conditions: readonly Condition[]): readonly number[] {
   return statuses;
 }
 
-/** `204`, or `200-299` for three or more in a row. */
+/** Formats `204`, or `200-299` for three or more consecutive codes. */
 function rangesOf(numbers: readonly number[]): string[] {
   const ranges: string[] = [];
   for (let index = 0; index < numbers.length;) {
@@ -156,7 +156,7 @@ function judgedBy(condition: ReadCondition, target: Target, judgement: Judgement
     return { lacks: "the length of this value can't be compared" };
   switch (name) {
     case "STATUS":
-      // Gatus has 0 where there is no HTTP, such as the exit code of a greeting over SSH.
+      // Without HTTP, Gatus sets the status to 0, for example after an SSH greeting.
       return isSatisfied(condition.op, condition.expected, "0") ? "done" : { never: true };
     case "CONNECTED":
       return judgedConnection(condition, judgement);
@@ -209,7 +209,7 @@ function judgedTime({ op, expected }: Condition, { fields, notes }: Target): Jud
   return "done";
 }
 
-/** The check of DNS is up only if the response code is NOERROR. */
+/** A DNS check here is up only with the response code NOERROR. */
 function judgedCode({ op, expected }: Condition, { type }: Target): Judged | "done" {
   if (type !== "dns") return always(isSatisfied(op, expected, ""));
   return isSatisfied(op, expected, "NOERROR")
@@ -294,7 +294,7 @@ function judgedAnswer(condition: Condition, target: Target, judgement: Judgement
   return { lacks: "an answer of this type can't be compared like this" };
 }
 
-/** The text that an answer must contain; null if a pattern needs more than that. */
+/** The text that the response must contain; null for a more complex pattern. */
 function expectedPart(expected: string): { text: string; isExact: boolean } | null {
   const expectation = expectationIn(expected);
   if (expectation.type === "text")

@@ -1,4 +1,4 @@
-/** Why a key of Gatus' configuration has no effect here. A key of Gatus that is not listed is read by the import. */
+/** Explains why a key of the Gatus configuration has no effect here. Unlisted keys of Gatus are imported. */
 
 const ownPage = "about Gatus' own page";
 const ownServer = "about Gatus' own server; see signalbox serve --help";
@@ -6,7 +6,7 @@ const ofSuites = "only requests of a suite have it";
 const message = "messages have their own form here";
 const ownClient = "alerts are sent with this machine's network settings";
 
-/** By the struct that Gatus decodes the key into, and the key's path in it; a path covers everything below. */
+/** Reasons by Gatus struct and key path. A path includes everything below it. */
 const reasons: Readonly<Record<string, string>> = {
   "config.debug": ownServer,
   "config.metrics": "metrics are always served, at /metrics",
@@ -62,7 +62,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 const unknown = "not a key of Gatus";
 
-/** The reason for `client.tls.renegotiation`, or for the closest path above it that has one. */
+/** The reason for a path such as `client.tls.renegotiation`, or for its closest listed parent. */
 export function leftOutReason(schema: string): string {
   for (let path = schema; path.includes("."); path = path.slice(0, path.lastIndexOf("."))) {
     const reason = reasons[path];

@@ -1,4 +1,4 @@
-/** Maintenance of Gatus, which recurs daily or on weekdays, as a maintenance window. */
+/** Converts daily or weekly maintenance of Gatus to a maintenance window. */
 import { dayMs } from "../../core/time/clock.ts";
 import { isTimeZone } from "../../core/fields.ts";
 import type { Fields } from "../../core/collections/objects.ts";
@@ -11,12 +11,12 @@ const minuteSeconds = 60;
 
 type Window = {
   fields: Fields;
-  /** What identifies the window: the times without the day of the import. */
+  /** Identity of the window, independent of the day of the import. */
   basis: string;
   notes: string[];
 };
 
-/** A window that starts at its first occurrence from today on; or why there is none. */
+/** Returns a window that starts at its next occurrence from today, or the reason why there is none. */
 export function maintenanceOf(section: Section, now: number): Window | { reason: string } {
   const start = section.text("start");
   const seconds = section.duration("duration");
@@ -49,7 +49,7 @@ export function maintenanceOf(section: Section, now: number): Window | { reason:
   const issue = validateTimes(times);
   if (issue !== null) return { reason: `its ${issue.path} ${issue.message}` };
   return {
-    // Gatus counts checks during maintenance, and announces nothing.
+    // Gatus keeps counting checks during maintenance, and shows no announcement.
     fields: { ...times, description: "", countsUptime: true, public: false },
     basis: `${times.rrule} ${start} ${seconds} ${zone}`,
     notes: [],

@@ -1,4 +1,4 @@
-/** Gatus' own page as a status page, and its announcements as incidents. */
+/** Converts Gatus' page to a status page, and its announcements to incidents. */
 import type { Fields } from "../../core/collections/objects.ts";
 import { toLine } from "../../core/text/words.ts";
 import type { Planned } from "../plan.ts";
@@ -8,7 +8,7 @@ import type { Section } from "./section.ts";
 const maxMonitors = 1_000;
 const maxSections = 100;
 
-/** The page that `ui` describes, with all monitors by their groups. */
+/** The status page from `ui`, with all monitors grouped. */
 export function pageOf(ui: Section, members: ReadonlyMap<string, readonly string[]>): Planned {
   const texts = (...keys: string[]) =>
     keys.map((key) => clean(ui.text(key))).filter((one) => one !== "");
@@ -62,7 +62,10 @@ export function pageOf(ui: Section, members: ReadonlyMap<string, readonly string
 
 const severities: Readonly<Record<string, string>> = { outage: "major", warning: "minor" };
 
-/** An announcement as an incident: open if it reports trouble and is not archived. Null without a message. */
+/**
+ * Converts an announcement to an incident; open if it reports trouble and is not archived. Returns null without a
+ * message.
+ */
 export function announcementOf(section: Section, now: number): Planned | null {
   const type = section.text("type") || "none";
   const message = paragraphs(section.text("message"));

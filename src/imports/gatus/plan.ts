@@ -1,4 +1,4 @@
-/** Converts a Gatus configuration into records of ours. The report names every key that it leaves out. */
+/** Converts a Gatus configuration to a plan. The report mentions every key that is left out. */
 import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { importBounds, type Limits, noLimits } from "../../core/limits.ts";
@@ -17,15 +17,15 @@ import type { ReadNamedFile } from "./targets.ts";
 
 export type GatusOptions = {
   now?: number;
-  /** What people call the file; its base name otherwise. */
+  /** Display name of the file; defaults to its base name. */
   name?: string;
-  /** Whether the configuration may name further files, such as client certificates: never for an upload. */
+  /** Whether the configuration can refer to other files, such as client certificates. Must be false for uploads. */
   readsNamedFiles?: boolean;
-  /** How many records the organization can have. */
+  /** Record limits of the organization. */
   limits?: Limits;
 };
 
-/** Throws BAD_REQUEST for files that Gatus would reject, and for more records than the organization can have. */
+/** Throws BAD_REQUEST for files that Gatus would reject, and above the organization's limits. */
 export async function gatusPlan(
   from: string,
   variables: Variables,
@@ -39,7 +39,7 @@ export async function gatusPlan(
   return new GatusPlan(configuration, readNamed, options.now ?? Date.now()).plan();
 }
 
-/** A file as Gatus would find it, or next to the configuration; null if there is none. */
+/** Reads a file from its path, or relative to the configuration; null if it does not exist. */
 async function readNear(from: string, path: string): Promise<string | null> {
   const near = [dirname(from), from].map((folder) => join(folder, path));
   for (const candidate of [path, ...(isAbsolute(path) ? [] : near)]) {
@@ -205,7 +205,7 @@ export class GatusPlan {
     this.#notTaken.push({ noun, externalId, name: toLine(name, 255), notes });
   }
 
-  /** Equal windows of several endpoints become one. Returns what the endpoint's report says. */
+  /** Merges equal windows of several endpoints. Returns notes for the endpoint's report. */
   #takeWindow(section: Section, of: string, members: Members): string[] {
     const window = maintenanceOf(section, this.#now);
     if ("reason" in window) return [`Without its maintenance window: ${window.reason}.`];
@@ -300,7 +300,7 @@ export class GatusPlan {
     }
   }
 
-  /** Settings without a counterpart and unknown keys. Keys that begin with `x-` or a dot only hold anchors. */
+  /** Reports unsupported and unknown settings. Keys that start with `x-` or a dot only define YAML anchors. */
   #leaveOutSettings() {
     const reported = new Set(["endpoints", "external-endpoints", "ui", "announcements", "suites"]);
     const leftOut = this.#config

@@ -1,4 +1,4 @@
-/** A map of a Gatus configuration that knows which of its keys were read, so that the report names all others. */
+/** Wraps a map of a Gatus configuration and tracks which keys were read, so that the report can list all others. */
 import { type Fields, isObject } from "../../core/collections/objects.ts";
 import { toLine } from "../../core/text/words.ts";
 import { text } from "../values.ts";
@@ -6,7 +6,7 @@ import { leftOutReason } from "./left-out.ts";
 import { booleanIn, durationIn, integerIn } from "./values.ts";
 
 type LeftOut = { path: string; schema: string };
-/** Keys that one sentence names; a map of thousands of unknown keys is cut there. */
+/** Maximum keys per sentence, for maps with thousands of unknown keys. */
 const maxNamed = 30;
 const maxKeyLength = 60;
 
@@ -17,18 +17,18 @@ export class Section {
   readonly #children = new Map<string, Section[]>();
   readonly #invalid: string[] = [];
 
-  /** `schema` names the struct of Gatus that the map is decoded into, such as `endpoint` or `client`. */
+  /** `schema` is the Gatus struct of the map, such as `endpoint` or `client`. */
   constructor(fields: Fields, schema: string) {
     this.#fields = fields;
     this.#schema = schema;
   }
 
-  /** The map itself, for its position and for merging. */
+  /** The raw map, for its position and for merging. */
   get fields(): Fields {
     return this.#fields;
   }
 
-  /** The value, which counts as read; undefined if the key is missing or null. */
+  /** Returns the value and marks the key as read; undefined if it is missing or null. */
   value(key: string): unknown {
     this.#read.add(key);
     return Object.hasOwn(this.#fields, key) ? (this.#fields[key] ?? undefined) : undefined;
@@ -50,7 +50,7 @@ export class Section {
     return this.#typed(key, "a whole number", integerIn);
   }
 
-  /** In seconds. Gatus takes a number without a unit for nanoseconds. */
+  /** Returns seconds. Gatus reads a number without a unit as nanoseconds. */
   duration(key: string): number | null {
     const nanoseconds = integerIn(this.text(key));
     if (nanoseconds !== null && nanoseconds !== 0) {
@@ -73,14 +73,14 @@ export class Section {
     return Array.isArray(value) ? value.map(text) : [];
   }
 
-  /** Texts by names that people choose, such as headers. */
+  /** Returns texts by user-defined keys, such as headers. */
   table(key: string): Record<string, string> {
     const value = this.value(key);
     const entries = isObject(value) ? Object.entries(value) : [];
     return Object.fromEntries(entries.map(([name, one]) => [name, text(one)]));
   }
 
-  /** The map under the key, the same each time; an empty one if there is none. */
+  /** Returns the same section for each call; an empty one if the key is missing. */
   map(key: string, schema = key): Section {
     const value = this.value(key);
     return this.#below(key, [isObject(value) ? value : {}], schema)[0] as Section;
@@ -99,7 +99,9 @@ export class Section {
     return sections;
   }
 
-  /** Keys with a value that nothing has read. Maps under a key that `isOwn` names report theirs themselves. */
+  /**
+   * Unread keys with a value. Skips maps under keys that match `isOwn`, because they report their keys separately.
+   */
   leftOut(isOwn: (key: string) => boolean = () => false): LeftOut[] {
     const own = Object.entries(this.#fields)
       .filter(([key, value]) => !this.#read.has(key) && (value ?? null) !== null)
@@ -122,7 +124,7 @@ export class Section {
     return [...this.#invalid, ...below];
   }
 
-  /** One sentence for each reason. */
+  /** Returns one sentence per reason. */
   notes(): string[] {
     const invalid = [...new Set(this.invalidValues())].map(
       (one) => `${toLine(one, 200)}: the default is used.`,
@@ -131,7 +133,7 @@ export class Section {
   }
 }
 
-/** The keys of a value that was left out: of a map those within, so that each is named. */
+/** Key paths of a value that was left out. For a map, lists its inner keys. */
 function namesIn(value: unknown, path: string, depth = 0): string[] {
   if (!isObject(value) || depth > 3 || Object.keys(value).length === 0) return [path];
   return Object.entries(value)

@@ -1,4 +1,4 @@
-/** The URL of a Gatus endpoint as a monitor type with its fields; what can't be checked here is listed. */
+/** Converts the URL of a Gatus endpoint to a monitor type with its fields. Lists unsupported parts. */
 import { isIP } from "node:net";
 import type { Fields } from "../../core/collections/objects.ts";
 import { percentDecoded } from "../../core/text/words.ts";
@@ -8,11 +8,11 @@ export type Target = {
   type: string;
   fields: Fields;
   notes: string[];
-  /** What the check needs and can't have here. */
+  /** Parts of the check that are not supported here. */
   missing: string[];
 };
 
-/** Reads a file that the configuration names; null if there is none, or if files may not be read. */
+/** Reads a file that the configuration refers to; null if it is missing or reading files is not allowed. */
 export type ReadNamedFile = (path: string) => Promise<string | null>;
 
 export const hostOf = (address: string) =>
@@ -110,7 +110,7 @@ const targets: Readonly<Record<string, MakeTarget>> = {
     const credentials = ["username", "password", "private-key", "passphrase"].filter(
       (key) => ssh.text(key) !== "",
     );
-    // Without a user Gatus only reads the greeting.
+    // Without credentials Gatus only reads the greeting.
     if (credentials.length > 0)
       target.missing.push(
         `${credentials.map((key) => `ssh.${key}`).join(", ")}: signing in and running a command`,
@@ -146,12 +146,12 @@ function dnsTarget(dns: Section, address: string): Target {
   return target;
 }
 
-/** Gatus reads these of every endpoint, and uses them for HTTP alone. */
+/** Marks HTTP keys as read. Gatus accepts them for all endpoints but uses them only for HTTP. */
 function ignoreHttpKeys(endpoint: Section) {
   for (const key of ["method", "headers", "graphql", "body"]) endpoint.value(key);
 }
 
-/** The body with the placeholders that Gatus fills in. */
+/** The body with Gatus' placeholders filled in. */
 function bodyOf(endpoint: Section): string {
   return endpoint
     .text("body")
@@ -170,7 +170,7 @@ const authorization = ({ username, password }: Parts): Record<string, string> =>
 const ofConnection =
   /^(?:connection|content-length|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** Headers that a monitor can send. */
+/** Removes headers that a monitor can't send. */
 function headersOf(headers: Record<string, string>, notes: string[]): Record<string, string> {
   const own = Object.entries(headers).filter(([name]) => !ofConnection.test(name));
   const lost = Object.keys(headers).filter((name) => ofConnection.test(name) && name !== "Host");
@@ -201,7 +201,7 @@ function httpTarget(endpoint: Section, client: Section, parts: Parts): Target {
       followRedirects: client.flag("ignore-redirect") !== true,
       verifyTls: client.flag("insecure") !== true,
       oauth2: null,
-      // Gatus judges nothing but its conditions.
+      // In Gatus only the conditions decide about success.
       expectedStatus: ["100-599"],
       certificateExpiryDays: null,
       assertions: [],
@@ -216,7 +216,9 @@ function httpTarget(endpoint: Section, client: Section, parts: Parts): Target {
   return target;
 }
 
-/** Connects to the host of the URL and sends another name: here the URL has that name, and `connectTo` the host. */
+/**
+ * Applies a Host header that differs from the URL's host. The URL gets the header's name, and `connectTo` the host.
+ */
 function takeHostHeader(target: Target, header: string) {
   const url = URL.parse(String(target.fields["url"]));
   const other = URL.parse(`${url?.protocol ?? "http:"}//${header}`);
@@ -261,10 +263,10 @@ function takeProxy(client: Section, target: Target) {
   }
 }
 
-/** Settings of the client that any type of endpoint can have. */
+/** Applies client settings that are valid for every type of endpoint. */
 async function takeClient(client: Section, target: Target, readFile: ReadNamedFile) {
   const { type, missing, notes } = target;
-  // Gatus uses them for HTTP alone.
+  // Gatus uses these keys only for HTTP.
   for (const key of ["proxy-url", "insecure", "ignore-redirect", "oauth2"]) client.value(key);
   const resolver = client.text("dns-resolver");
   if (resolver !== "" && ["http", "smtp", "grpc"].includes(type))

@@ -1,6 +1,6 @@
-/** Reads scalars of a Gatus configuration as yaml.v3 decodes them into the types of Gatus' fields. */
+/** Parses scalars of a Gatus configuration as yaml.v3 decodes them. */
 
-/** A number with all digits that JavaScript and Go tell apart has fewer; expressions stay fast on longer texts. */
+/** Length limit for numbers. It exceeds the precision of JavaScript and Go, and keeps regular expressions fast. */
 const maxNumberLength = 64;
 
 const truths = new Set(["true", "True", "TRUE", "y", "Y", "yes", "Yes", "YES", "on", "On", "ON"]);
@@ -18,13 +18,16 @@ const falsehoods = new Set([
   "OFF",
 ]);
 
-/** YAML 1.1 booleans, which yaml.v3 accepts for a boolean field; null for other texts. */
+/** Parses YAML 1.1 booleans, which yaml.v3 accepts for boolean fields; null for other texts. */
 export function booleanIn(text: string): boolean | null {
   if (truths.has(text)) return true;
   return falsehoods.has(text) ? false : null;
 }
 
-/** As Go's strconv.ParseInt with base 0: decimal, `0x`, `0o`, `0b`, octal by a leading zero, and `_` between digits. */
+/**
+ * Implements Go's strconv.ParseInt with base 0: decimal, `0x`, `0o`, `0b`, leading zero for octal, and `_` between
+ * digits.
+ */
 export function integerIn(text: string): number | null {
   if (text.length > maxNumberLength) return null;
   const [, sign = "", digits = ""] = /^([+-]?)(\w+)$/.exec(text) ?? [];
@@ -48,14 +51,14 @@ const unitSeconds: Record<string, number> = {
   d: 86_400,
 };
 
-/** A duration of Go such as `1h30m` or `0.5s` in seconds; null for other texts. Also reads days, which Go lacks. */
+/** Parses a Go duration such as `1h30m` or `0.5s` to seconds; null for other texts. Also accepts days. */
 export function durationIn(text: string): number | null {
   if (text.length > maxNumberLength) return null;
   if (/^[+-]?0$/.test(text)) return 0;
   const [, sign = "", rest = ""] = /^([+-]?)(.+)$/.exec(text) ?? [];
   const parts = [...rest.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)/g)];
   if (parts.length === 0 || parts.map(([all]) => all).join("") !== rest) return null;
-  // Rounded to nanoseconds, which are Go's unit.
+  // Rounds to nanoseconds, as Go does.
   const seconds = parts.reduce(
     (sum, [, count, unit]) => sum + Number(count) * (unitSeconds[unit ?? ""] ?? 0),
     0,
@@ -64,8 +67,8 @@ export function durationIn(text: string): number | null {
 }
 
 /**
- * An operand of `<`, `<=`, `>` and `>=` as Gatus compares it: a duration in whole milliseconds, an integer, a
- * number without its fraction, or 0 for any other text.
+ * Converts an operand of `<`, `<=`, `>` or `>=` as Gatus does: duration in whole milliseconds, integer, truncated
+ * number, or 0 for any other text.
  */
 export function comparedNumber(text: string): number {
   const seconds = /\dd/.test(text) ? null : durationIn(text);

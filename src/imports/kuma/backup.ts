@@ -1,3 +1,4 @@
+/** Reads the JSON backup of Uptime Kuma 1.x. */
 import { depthOf } from "../../core/text/json.ts";
 import { maxFileBytes, unreadable } from "../limits.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
@@ -5,13 +6,13 @@ import { fileBudget, type KumaSource, type TableName, tables } from "./source.ts
 
 const maxDepth = 32;
 
-/** Names of the backup that are not those of the database in another writing. */
+/** Backup keys whose database columns are not just the snake-case form of the key. */
 const columnNames: Record<string, string> = {
   accepted_statuscodes: "accepted_statuscodes_json",
   kafkaProducerSaslOptions: "kafka_producer_sasl_options",
 };
 
-/** Reads the JSON backup of Uptime Kuma 1.x: monitors, notifications, tags and proxies, nothing else. */
+/** Reads a JSON backup of Uptime Kuma 1.x. It contains only monitors, notifications, tags and proxies. */
 export function openBackup(text: string, name: string): KumaSource {
   if (text.length > maxFileBytes) throw unreadable(name, "it is too large for a backup.");
   if (depthOf(text) > maxDepth)
@@ -68,13 +69,13 @@ export function openBackup(text: string, name: string): KumaSource {
       const value: unknown = JSON.parse(json);
       if (typeof value === "object" && value !== null) return value as Fields;
     } catch {
-      // Said below.
+      // Falls through to the error below.
     }
     throw unreadable(name, "it is not a JSON backup: it can't be read.");
   }
 }
 
-/** Names the lists of a backup that are not read. */
+/** Reports the lists of a backup that are not imported. */
 function hintOfOthers(backup: Fields): string[] {
   const read = ["version", "monitorList", "notificationList", "proxyList"];
   const names = Object.keys(backup).filter((name) => !read.includes(name));
@@ -83,7 +84,7 @@ function hintOfOthers(backup: Fields): string[] {
     : [`Not imported from the backup: ${names.slice(0, 50).join(", ")}.`];
 }
 
-/** Tags and notifications of all monitors. */
+/** Counts the tags and notifications of all monitors. */
 const countLinks = (monitors: readonly Fields[]) =>
   monitors.reduce((sum, { tags, notificationIDList }) => {
     const notifications = isObject(notificationIDList) ? Object.keys(notificationIDList).length : 0;
@@ -94,7 +95,7 @@ function isList(value: unknown): value is Fields[] {
   return Array.isArray(value) && value.every((one) => typeof one === "object" && one !== null);
 }
 
-/** A monitor's fields under the names of its columns; lists and objects are text there. */
+/** Renames a monitor's fields to database columns. Lists and objects become JSON text. */
 function columnsOf(monitor: Fields): Fields {
   return Object.fromEntries(
     Object.entries(monitor).map(([key, value]) => {

@@ -28,7 +28,7 @@ const ignored = (config: Fields, words: Record<string, string>) => {
   return found.length === 0 ? [] : [`Without ${found.map(([, word]) => word).join(", ")}.`];
 };
 
-/** Every type of notification that is a channel here; the others come in disabled. */
+/** Converters by notification type. Other types are imported as disabled channels. */
 const types: Record<string, (config: Fields) => Mapped> = {
   telegram: (c) => ({
     type: "telegram",
@@ -169,7 +169,7 @@ const types: Record<string, (config: Fields) => Mapped> = {
   }),
 };
 
-/** A notification of Uptime Kuma as one of our channels, disabled where it can't be one. Never throws. */
+/** Converts a notification to a channel; disabled if it can't be converted. Never throws. */
 export function channelOf(row: Fields): Result {
   const { config, unread } = recordReads((jsonIn(row["config"]) ?? {}) as Fields);
   const type = text(config["type"]);
@@ -205,11 +205,11 @@ export function channelOf(row: Fields): Result {
   );
 }
 
-/** Keys of each notification, and those of the mail server, which is imported once for all. */
+/** Keys that are expected but not read here. The mail server is imported once for all notifications. */
 const otherKeys =
   /^(?:id|name|type|userId|active|isDefault|applyExisting|smtp(?:Host|Port|Secure|Username|Password|From))$/;
 
-/** Notes which keys of a configuration are read. `unread` names those that are set and were not. */
+/** Tracks which keys of a configuration are read. `unread` lists the other keys that have a value. */
 function recordReads(original: Fields) {
   const read = new Set<string>();
   const config = new Proxy(original, {
@@ -228,7 +228,7 @@ function recordReads(original: Fields) {
   return { config, unread };
 }
 
-/** A disabled channel that leads nowhere until somebody completes it. */
+/** A disabled channel with a placeholder target, to be completed by an administrator. */
 function standIn(common: Fields, why: string, type: string): Result {
   const fields = {
     ...common,
@@ -248,7 +248,7 @@ function standIn(common: Fields, why: string, type: string): Result {
   };
 }
 
-/** The mail server of the first e-mail notification, and which others there are. */
+/** The mail server of the first e-mail notification, and a hint about differing servers. */
 export function mailServerOf(rows: readonly Fields[]): { smtp: Fields | null; hints: string[] } {
   const servers = rows
     .map((row) => ({ name: text(row["name"]), config: (jsonIn(row["config"]) ?? {}) as Fields }))
@@ -262,7 +262,7 @@ export function mailServerOf(rows: readonly Fields[]): { smtp: Fields | null; hi
     smtp: {
       host: text(config["smtpHost"]),
       port,
-      // Without `secure`, Uptime Kuma takes STARTTLS where the server offers it, and goes on without else.
+      // Without `secure`, Uptime Kuma uses STARTTLS if offered, and falls back to no encryption.
       tls: isOn(config["smtpSecure"]) ? "tls" : port === 587 ? "starttls" : "none",
       user: orNull(config["smtpUsername"]),
       password: orNull(config["smtpPassword"]),

@@ -1,15 +1,16 @@
+/** Lists the columns and settings of Uptime Kuma that an import can't keep, for the report. */
 import type { Fields } from "../../core/collections/objects.ts";
 import type { KumaSource, TableName } from "./source.ts";
 
 /**
- * Every column of Uptime Kuma's tables: imported, without meaning outside of Uptime Kuma, or lost. Lost
- * columns, and those of later versions, are named in the report where they are set.
+ * Each column is imported, irrelevant outside Uptime Kuma, or lost. The report mentions lost and unknown columns that
+ * have a value.
  */
 
 type Lost = {
-  /** What is different here. */
+  /** Explanation of the difference. */
   words?: string;
-  /** Values that mean the same as here; empty ones and 0 unless named. */
+  /** Values without a visible effect; defaults to empty values and 0. */
   usual?: readonly string[];
 };
 type Columns = { imported: string; internal?: string; lost?: Readonly<Record<string, Lost>> };
@@ -97,7 +98,7 @@ const known = new Map(
 
 export type NotesOfLost = (table: TableName, row: Fields) => string[];
 
-/** Names the columns of a row that are set and have no equal here. */
+/** Reports columns with a value that have no equivalent here. */
 export function notesOfLost(
   table: TableName,
   row: Fields,
@@ -121,14 +122,14 @@ function isSet(value: unknown, usual: readonly string[] = ["0"]): boolean {
   return ![...usual, "[]", "{}"].includes(words);
 }
 
-/** Settings of Uptime Kuma that are used, or have a hint of their own. */
+/** Settings that are imported or have a hint of their own. */
 const usedSettings = new Set([
   "serverTimezone",
   "primaryBaseURL",
   "keepDataPeriodDays",
   "entryPage",
 ]);
-/** Settings of Uptime Kuma about itself. */
+/** Internal settings of Uptime Kuma. */
 const internalSettings = new Set([
   "database_version",
   "databasePatchedFiles",
@@ -142,7 +143,7 @@ const settingWords: Readonly<Record<string, string>> = {
   trustProxy: "serve --trust-proxy here",
 };
 
-/** One hint that names all settings without an equal here, never their values. */
+/** One hint that lists all settings without an equivalent. It never contains their values. */
 export function hintOfSettings(keys: Iterable<string>): string[] {
   const lost = [...keys]
     .filter((key) => !usedSettings.has(key) && !internalSettings.has(key))

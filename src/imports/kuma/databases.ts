@@ -1,24 +1,25 @@
+/** Converts database monitors of Uptime Kuma, whose targets are connection strings. */
 import { isOn, listIn, orNull } from "./values.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { text } from "../values.ts";
 
-/** A monitor's type and the fields of its own; `missing` is why it comes in paused. */
+/** Type and fields of a monitor. `missing` lists the reasons for pausing it. */
 export type Mapped = { type: string; fields: Fields; notes?: string[]; missing?: string[] };
 
 export const connection = (m: Fields) => text(m["database_connection_string"]);
 export const comparisonOf = (m: Fields) =>
   `the comparison ${text(m["json_path_operator"]) || "=="} ${text(m["expected_value"])}`;
 
-/** Types that ask whether the server answers, and nothing of their own. */
+/** Types that only check whether the server responds, without a custom query. */
 const asksNothing = new Set(["mssql", "mongodb"]);
 const isPing = (query: string) => /^\s*\{\s*"(?:ping|hello)"\s*:\s*1\s*\}\s*$/.test(query);
 
-/** A database, as its connection string names it: a URL, or `Server=…;Database=…`. */
+/** Converts a database monitor. Its connection string is a URL or `Server=…;Database=…`. */
 export function database(m: Fields, type: string, usualPort: number): Mapped {
   const own = /(?:^|;)\s*server\s*=/i.test(connection(m))
     ? inPairs(connection(m))
     : inUrl(connection(m));
-  // Oracle has its user, and MySQL its password, in columns of something else.
+  // Uptime Kuma stores Oracle credentials and MySQL passwords in columns of other types.
   const username = own.username ?? (type === "oracle" ? orNull(m["basic_auth_user"]) : null);
   const elsewhere =
     type === "oracle" ? m["basic_auth_pass"] : type === "mysql" ? m["radius_password"] : null;
@@ -37,7 +38,7 @@ export function database(m: Fields, type: string, usualPort: number): Mapped {
       certificateExpiryDays: null,
     },
     missing: [
-      // Where the type here asks nothing, what is asked there has no equal, unless it asks nothing either.
+      // These types run no custom query. A ping or `select 1` is equivalent to the built-in check.
       ...(query !== null &&
       !(/^\s*select\s+1\s*;?\s*$/i.test(query) || isPing(query)) &&
       asksNothing.has(type)
@@ -60,13 +61,16 @@ type Server = Record<"username" | "password" | "database", string | null> & {
   verifyTls: boolean;
 };
 
-/** Whether MongoDB is asked for no more than that it is well. */
+/** Whether the MongoDB check only requires `ok: 1` from a ping. */
 const isOk = (m: Fields) =>
   isPing(text(m["database_query"])) &&
   /^(?:\$\.)?ok$/.test(text(m["json_path"])) &&
   text(m["expected_value"]) === "1";
 
-/** Where MongoDB looks for the user (https://www.mongodb.com/docs/manual/reference/connection-string-options/#mongodb-urioption-urioption.authSource). */
+/**
+ * The authentication database of a MongoDB URL
+ * (https://www.mongodb.com/docs/manual/reference/connection-string-options/#mongodb-urioption-urioption.authSource).
+ */
 function authDatabaseOf(address: string): string {
   const url = URL.parse(address);
   return url?.searchParams.get("authSource") ?? (url?.pathname.replace(/^\//, "") || "admin");
@@ -96,7 +100,7 @@ function inUrl(address: string): Server {
     password: part(url?.password),
     database: part(url?.pathname.replace(/^\//, "")),
     tls: isSecure,
-    // As the drivers have it: what is merely required is encrypted, and trusts anybody.
+    // Like the drivers: `require` encrypts without verifying the certificate.
     verifyTls: !/^require(?:d)?$/i.test(mode),
   };
 }

@@ -1,3 +1,4 @@
+/** Flattens the nested groups of Uptime Kuma. */
 import { importBounds } from "../../core/limits.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { unreadable } from "../limits.ts";
@@ -7,19 +8,17 @@ import type { NotesOfLost } from "./columns.ts";
 import type { Tags } from "./tags.ts";
 import { byId, clean, idOf, isGroup, isOn, number, paragraphs } from "./values.ts";
 
-/*
- * Groups of Uptime Kuma, which can be in each other. Here a group is named by its whole path.
- */
+/* Uptime Kuma nests groups. Here groups are flat, so each gets the full path as its name. */
 
 export const maxChannels = 50;
 const separator = " / ";
 
-/** Ids of the channels that are attached to a monitor or group itself. */
+/** IDs of the channels that are attached directly to a monitor or group. */
 export type Attached = (monitorId: number) => readonly string[];
 
 export type Groups = ReturnType<typeof groupsOf>;
 
-/** Monitors and groups in the order of the source, with the groups around each of them. A circle of groups is cut where it closes. */
+/** Sorts monitors and groups as Uptime Kuma does, and finds the parent groups of each. Breaks cycles of groups. */
 export function groupsOf(rows: readonly Fields[]) {
   const monitors = byId(rows);
   const ordered = rows.toSorted(
@@ -57,7 +56,7 @@ export function groupsOf(rows: readonly Fields[]) {
     pathOf(row)
       .map((one) => text(one["name"]))
       .join(separator);
-  /** These groups and all groups in them. */
+  /** These groups and all their descendants. */
   const within = (groups: readonly Fields[]) => {
     const wanted = new Set(groups);
     return wanted.size === 0

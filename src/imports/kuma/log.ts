@@ -2,10 +2,10 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { logHeaderBytes, readLog } from "../../database/file/write-ahead-log.ts";
 import { unreadable } from "../limits.ts";
 
-/** Logs that were started in the same file since its first one. A damaged salt looks much older. */
+/** Maximum number of log restarts in the same file. A larger difference means a damaged salt. */
 const maxAge = 1_000_000;
 
-/** Throws BAD_REQUEST for a log that is cut off or damaged. */
+/** Throws BAD_REQUEST for a truncated or damaged write-ahead log. */
 export function assertIntactLog(file: string, name: string) {
   const fault = findFault(file);
   if (fault !== null)
@@ -24,7 +24,7 @@ function findFault(file: string): string | null {
     const frameSalt = Buffer.alloc(4);
     for (let at = logHeaderBytes + intactFrames * frameBytes; at < size; at += frameBytes) {
       readSync(handle, frameSalt, 0, 4, at + 8);
-      // Frames of earlier logs can follow the last one: each log adds 1 to the first word of the salt.
+      // Frames of earlier logs can follow the last frame: each restart adds 1 to the first word of the salt.
       const age = (salt.readUInt32BE(0) - frameSalt.readUInt32BE(0)) >>> 0;
       if (age === 0 || age > maxAge) return `it is damaged near byte ${at}.`;
     }

@@ -12,7 +12,9 @@ const maxLengthMs = 31 * dayMs;
 
 type Mapped = { fields: Fields; notes: string[] } | { reason: string };
 
-/** A wall clock's `2027-03-14T02:00`, or its day and a time, as if it were UTC; null for none. */
+/**
+ * Reads a local time such as `2027-03-14T02:00`, or a day and a time, as if it were UTC. Returns null without a date.
+ */
 function wallOf(date: unknown, time?: string): number | null {
   const [, day, clock = "00:00"] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?/.exec(text(date)) ?? [];
   if (day === undefined) return null;
@@ -25,7 +27,7 @@ const minutesOf = (clock: string) => {
   return hours === undefined ? null : Number(hours) * 60 + Number(minutes);
 };
 
-/** A maintenance of Uptime Kuma as a window of ours, or why it can't be one. */
+/** Converts a maintenance to a maintenance window, or returns the reason why it can't. */
 export function windowOf(row: Fields, serverZone: string, now: number): Mapped {
   const notes: string[] = [];
   const zone = text(row["timezone"]);
@@ -77,7 +79,7 @@ function timesOf(
     if (from === null || until === null) return { reason: "it has no beginning or no end" };
     let [startsAt, endsAt] = [instant(from), instant(until)];
     if (Date.parse(endsAt) - Date.parse(startsAt) > maxLengthMs) {
-      // Of one that is under way only what is left matters.
+      // A current maintenance starts now, because its past part no longer matters.
       const start = Math.max(Date.parse(startsAt), Math.min(now, Date.parse(endsAt) - 1));
       startsAt = new Date(start).toISOString();
       endsAt = new Date(Math.min(Date.parse(endsAt), start + maxLengthMs)).toISOString();
@@ -89,7 +91,7 @@ function timesOf(
   if ("reason" in recurring) return recurring;
   const { rule, clocks, lengthMinutes } = recurring;
   const [clock = 0] = clocks;
-  // The first occurrence is the first that the rule names from its first day on.
+  // The first occurrence is on or after the first day of the rule.
   const today = Math.floor(toLocal(now, timeZone) / dayMs) * dayMs;
   const first = from === null ? today : Math.floor(from / dayMs) * dayMs;
   const limit = until === null ? "" : `;UNTIL=${stampOf(toInstant(until, timeZone))}`;
@@ -111,7 +113,7 @@ const stampOf = (at: number) => new Date(at).toISOString().replace(/[-:]|\.\d+/g
 
 type Recurring = {
   rule: string;
-  /** Minutes of the day at which it begins. */
+  /** Start times, in minutes of the day. */
   clocks: number[];
   lengthMinutes: number;
   isOn: (day: Date) => boolean;
@@ -167,7 +169,7 @@ function isDayOfMonth(day: Date, days: readonly number[]): boolean {
   return days.includes(day.getUTCDate()) || (isLast && days.includes(-1));
 }
 
-/** The forms of cron that a rule can say: minutes and hours, of all days, of weekdays, or of days of the month. */
+/** Converts a cron expression with fixed times on all days, on weekdays or on days of the month. */
 function cronOf(cron: string, seconds: number): Recurring | { reason: string } {
   const reason = { reason: `its cron expression ${cron} has no equal here` };
   const parts = cron.trim().split(/\s+/);
@@ -186,7 +188,7 @@ function cronOf(cron: string, seconds: number): Recurring | { reason: string } {
   const months = listOf(month, 1, 12);
   const ofWeek = listOf(dow, 0, 7)?.map((day) => day % 7);
   if (!minutes || !hours || !days || !months || !ofWeek) return reason;
-  // With both, cron takes either, which no rule says.
+  // Cron combines both with OR, which no recurrence rule can express.
   if (dom !== "*" && dow !== "*") return reason;
   const times = [
     ...(hour === "*" ? [] : [`BYHOUR=${hours.join(",")}`]),
@@ -223,7 +225,7 @@ const names: Record<string, number> = Object.fromEntries([
   ...named("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC", 1),
 ]);
 
-/** A list of cron: `*`, numbers, names, ranges and steps; null for what is none. */
+/** Parses a cron field with `*`, numbers, names, ranges and steps; null if it is invalid. */
 function listOf(part: string | undefined, min: number, max: number): number[] | null {
   const numbers: number[] = [];
   for (const one of (part ?? "").toUpperCase().split(",")) {

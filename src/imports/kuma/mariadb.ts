@@ -1,4 +1,4 @@
-/** Uptime Kuma's data in a MariaDB or MySQL server. */
+/** Reads Uptime Kuma's data from a MariaDB or MySQL server. */
 import { SQL } from "bun";
 import { unreadable } from "../limits.ts";
 import type { Beat, Sum } from "../plan.ts";
@@ -37,7 +37,7 @@ type SumRow = Latency & {
   extras: string | null;
 };
 
-/** Reads Uptime Kuma's MariaDB or MySQL in one read-only transaction, so that all data is of one moment. */
+/** Reads all data in one read-only transaction, as a consistent snapshot. */
 export async function openMariaDb(address: string): Promise<KumaSource> {
   const { hostname } = URL.parse(address) ?? {};
   const name = `The database at ${hostname ?? "this address"}`;
@@ -77,7 +77,7 @@ export async function openMariaDb(address: string): Promise<KumaSource> {
 }
 
 class KumaDatabase {
-  /** Names of columns per table. */
+  /** Column names per table. */
   readonly columns = new Map<string, string[]>();
   readonly #connection: Connection;
   readonly #name: string;
@@ -91,7 +91,7 @@ class KumaDatabase {
     return [...(await this.#connection.unsafe(text, [...values]))] as Row[];
   }
 
-  /** Throws BAD_REQUEST for another program's database. */
+  /** Throws BAD_REQUEST if the database is not Uptime Kuma's. */
   async begin() {
     await this.query("SET SESSION time_zone = '+00:00'");
     await this.query("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY");
@@ -142,7 +142,7 @@ class KumaDatabase {
     );
   }
 
-  /** Rows of a table in the order of their ids. */
+  /** Yields the rows of a table in batches, in ID order. */
   async *#portions<Row extends { id: number }>(
     table: string,
     selected: string,
@@ -203,7 +203,7 @@ class KumaDatabase {
 const meanLatency = ({ ping, ping_min: min, ping_max: max }: Latency): Sum["latency"] =>
   Number(ping) > 0 ? { mean: Number(ping), min: Number(min), max: Number(max) } : null;
 
-/** Dates become text, as in SQLite. */
+/** Converts dates to the text format of SQLite. */
 function plain(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString().replace("T", " ").replace("Z", "");
   if (typeof value === "bigint") return Number(value);

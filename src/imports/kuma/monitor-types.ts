@@ -1,3 +1,4 @@
+/** Maps each monitor type of Uptime Kuma to a type of ours. */
 import { database, type Mapped } from "./databases.ts";
 import {
   docker,
@@ -25,8 +26,8 @@ export type Installation = {
 };
 
 /**
- * Every type of Uptime Kuma, and what it is here. Where `type` is none of ours yet, the monitor comes in
- * paused as what is nearest to it, with what it was in its description: a type that arrives is one line.
+ * Converters by monitor type. For a type without an equivalent here, the monitor is imported paused as the closest
+ * type. Its description then contains the original settings.
  */
 export const types: Record<string, (m: Fields, installation: Installation) => Mapped> = {
   http: (m) => http(m),

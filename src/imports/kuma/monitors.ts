@@ -9,7 +9,7 @@ import { clean, hostAndPort, isOn, listIn, number, paragraphs } from "./values.t
 import type { Fields } from "../../core/collections/objects.ts";
 import { type Converted, issueOf, within, text } from "../values.ts";
 
-/** How often it is checked, and how patiently; with what had to be changed for that. */
+/** Converts intervals, timeouts and retries, with notes about adjusted values. */
 function timesOf(m: Fields): { fields: Fields; notes: string[] } {
   const notes: string[] = [];
   const asked = number(m["interval"]) || 60;
@@ -35,11 +35,11 @@ function timesOf(m: Fields): { fields: Fields; notes: string[] } {
   return { fields: { interval, timeout, retries, retryInterval, reminderInterval }, notes };
 }
 
-/** What is never shown, in the row that people are to know the monitor by. */
+/** Columns that are not copied to the description, because they can contain secrets. */
 const secretColumns =
   /pass|secret|token|key|cert|tls_ca|headers|body|connection_string|metadata|sasl|message|screenshot/i;
 
-/** What distinguishes the row from one that nobody touched, without secrets. */
+/** Non-default, non-secret values of the row, as JSON for the description. */
 function rowInWords(m: Fields): string {
   const own = Object.entries(m).filter(
     ([column, value]) =>
@@ -58,7 +58,7 @@ function rowInWords(m: Fields): string {
   return JSON.stringify(Object.fromEntries(own)).replace(/\/\/[^/"@\s]*@/g, "//");
 }
 
-/** One that is switched off is not gone through there either. */
+/** Applies the monitor's proxy. A disabled proxy is ignored, as in Uptime Kuma. */
 function takeProxy(proxy: Fields | undefined, mapped: Mapped, missing: string[]) {
   const own = proxy === undefined ? null : proxyOf(proxy);
   if (proxy !== undefined && !isOn(proxy["active"] ?? true)) return;
@@ -70,7 +70,7 @@ function takeProxy(proxy: Fields | undefined, mapped: Mapped, missing: string[])
   }
 }
 
-/** A monitor of Uptime Kuma as one of ours: whole, or paused as what is nearest to it. Never throws. */
+/** Converts a monitor, or imports it paused as the closest type. Never throws. */
 export function monitorOf(m: Fields, installation: Installation): Converted {
   const type = text(m["type"]);
   const mapped: Mapped = types[type]?.(m, installation) ?? {
@@ -120,7 +120,7 @@ export function monitorOf(m: Fields, installation: Installation): Converted {
   };
 }
 
-/** What this type has; where it is one of ours, it may lack some of what Uptime Kuma has. */
+/** Splits off the fields that our monitor type does not have. */
 function knownFields({ type, fields }: Mapped): { fields: Fields; lost: string[] } {
   const kinds: Record<string, { fields: object }> = monitorKinds;
   const own = kinds[type]?.fields;
@@ -135,7 +135,7 @@ function knownFields({ type, fields }: Mapped): { fields: Fields; lost: string[]
   };
 }
 
-/** What can stand in its place: of its address what one of ours can have. */
+/** The closest monitor type that accepts the target. The fallback is a push monitor. */
 function nearest(m: Fields, common: Fields): Fields {
   const url = text(m["url"]);
   const { host, port } = hostAndPort(m);
@@ -159,7 +159,7 @@ function nearest(m: Fields, common: Fields): Fields {
   const name = text(common["name"]);
   const plain = { ...common, type: "push" };
   if (issueOf(NewMonitor, plain) === null) return plain;
-  // Its name or its description hold what no record of ours may.
+  // The name or the description contains invalid characters.
   return {
     type: "push",
     name: name.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ").trim() || "Monitor",

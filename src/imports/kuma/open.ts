@@ -6,10 +6,10 @@ import { maxFileBytes, unreadable } from "../limits.ts";
 import { openBackup } from "./backup.ts";
 import type { KumaSource } from "./source.ts";
 
-/** A logo of ours has at most so much. */
+/** Size limit of a logo. */
 const maxPictureBytes = 1024 * 1024;
 
-/** Opens the data of an Uptime Kuma: its database, its data directory, a JSON backup of 1.x or the address of its MariaDB. */
+/** Opens Uptime Kuma's database file, data directory, JSON backup of 1.x or MariaDB address. */
 export async function openKuma(from: string, workIn: string, name?: string): Promise<KumaSource> {
   if (/^(?:mysql|mariadb):\/\//i.test(from)) {
     const { openMariaDb } = await import("./mariadb.ts");
@@ -47,7 +47,7 @@ async function openFile(
   return { ...openSqlite(file, name, workIn), picture: (path) => pictureOf(folder, path) };
 }
 
-/** Logos lie in `upload`, under names of Kuma's own making. */
+/** Reads a logo from the `upload` folder. Only file names that Uptime Kuma generates are accepted. */
 async function pictureOf(folder: string | null, path: string) {
   const [, file] = /^\/upload\/([\w-]+\.png)(?:\?|$)/.exec(path) ?? [];
   if (folder === null || file === undefined) return null;

@@ -1,4 +1,4 @@
-/** Status pages and incidents of Uptime Kuma. */
+/** Converts status pages and incidents of Uptime Kuma. */
 import { slugFrom } from "../../core/text/words.ts";
 import { NewStatusPage } from "../../status-pages/schema.ts";
 import type { Planned } from "../plan.ts";
@@ -9,7 +9,7 @@ import { byId, clean, idOf, isGroup, isOn, number, paragraphs } from "./values.t
 import type { Fields } from "../../core/collections/objects.ts";
 import { text } from "../values.ts";
 
-/** The sections of each page, the entries of each section, and the domains of each page. */
+/** Groups the sections and domains by page, and the entries by section. */
 export function contentOfPages(rows: KumaSource["rows"]) {
   const by = (table: readonly Fields[], column: string) => {
     const ordered = table.toSorted((one, other) => number(one["weight"]) - number(other["weight"]));
@@ -26,7 +26,7 @@ export function contentOfPages(rows: KumaSource["rows"]) {
 
 type Content = ReturnType<typeof contentOfPages>;
 
-/** A status page with its sections. A monitor that is on it twice keeps its first position. */
+/** Converts a status page with its sections. A repeated monitor keeps only its first position. */
 export function pageOf(
   row: Fields,
   content: Content,
@@ -67,7 +67,7 @@ export function pageOf(
   };
 }
 
-/** The section of a group; empty for a group that is not public. Adds to `seen` and `notes`. */
+/** Converts a public group to a section; returns an empty list for other groups. Adds to `seen` and `notes`. */
 function sectionOf(
   group: Fields,
   { entriesOf, monitors }: Content,
@@ -103,7 +103,7 @@ function sectionOf(
   return [{ name, monitors: ids }];
 }
 
-/** The first ten valid host names of a page; the others are added to `notes`. */
+/** The first ten valid host names of a page. Adds a note about other domains. */
 function hostsOf(domains: readonly Fields[], notes: string[]): string[] {
   const isValid = (host: string) =>
     NewStatusPage.safeParse({ slug: "page", title: "Page", hosts: [host] }).success;

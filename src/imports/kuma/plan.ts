@@ -22,7 +22,10 @@ const maxMembers = { monitorIds: 5_000, groupIds: 500 };
 type Rows = KumaSource["rows"];
 type Leave = (noun: string, row: Fields, name: string, ...notes: string[]) => void;
 
-/** An Uptime Kuma as records of ours; `now` is for windows that start today. Throws BAD_REQUEST for groups that are nested too deeply. */
+/**
+ * Converts an installation. One-time windows in progress start at `now`. Throws BAD_REQUEST for too deeply nested
+ * groups.
+ */
 export function planOf({ rows, version, hints, defaults }: KumaSource, now: number): Plan {
   const settings = settingsOf(rows);
   const zone = text(settings.value("serverTimezone"));
@@ -76,7 +79,7 @@ function settingsOf(rows: Rows) {
   return { values, value: (key: string) => jsonIn(values.get(key)) ?? values.get(key) };
 }
 
-/** Distinguishes one installation from another. */
+/** Identifies the installation. */
 const instanceOf = ({ values }: Settings, version: KumaSource["version"]) =>
   version === "backup"
     ? "backup"
@@ -96,7 +99,7 @@ function channelRecords(rows: Rows, leave: Leave, lost: NotesOfLost): Planned[] 
   });
 }
 
-/** Ids of the channels that are attached to a monitor or group itself. */
+/** IDs of the channels that are attached directly to a monitor or group. */
 function attachedChannels(rows: Rows, channels: readonly Planned[]): Attached {
   const known = new Set(channels.map(({ externalId }) => externalId));
   const ofMonitor = new Map<number, Set<string>>();
@@ -206,7 +209,7 @@ function windowRecords(
   });
 }
 
-/** Numbers of one column by those of another. */
+/** Groups the numbers of one column by those of another. */
 function pairsBy(rows: readonly Fields[], by: string, column: string) {
   const pairs = Map.groupBy(rows, (row) => number(row[by]));
   return (row: Fields) => (pairs.get(number(row["id"])) ?? []).map((pair) => number(pair[column]));
@@ -224,7 +227,7 @@ function pageRecords(rows: Rows, serverZone: string, lost: NotesOfLost): Planned
   return pages;
 }
 
-/** Lists the records that have no equal here, each with the reason. */
+/** Reports the records that have no equivalent here, each with the reason. */
 function leaveOthers(rows: Rows, leave: Leave, lost: NotesOfLost) {
   for (const row of rows.proxy)
     leave(

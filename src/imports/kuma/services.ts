@@ -1,3 +1,4 @@
+/** Converts Uptime Kuma monitors of services such as Docker, mail, gRPC, MQTT and game servers. */
 import { comparisonOf, type Mapped } from "./databases.ts";
 import { host, hostAndPort, isOn, jsonIn, listIn, number, orNull } from "./values.ts";
 import { comparisonWith, expiry, headersOf, jsonAssertion } from "./web.ts";
@@ -31,7 +32,7 @@ export function docker(m: Fields, daemon: Fields | undefined): Mapped {
   };
 }
 
-/** What Uptime Kuma says of TLS, for mail and where a port is checked with it. */
+/** TLS mode of a mail or port monitor. */
 export const tlsOf = (m: Fields): "none" | "starttls" | "tls" => {
   const security = text(m["smtp_security"]);
   return security === "secure" ? "tls" : security === "starttls" ? "starttls" : "none";
@@ -46,7 +47,7 @@ export const smtp = (m: Fields): Mapped => ({
       : [],
 });
 
-/** A port that has to begin TLS: Uptime Kuma tells by what it greets with whether it speaks SMTP, IMAP or XMPP. */
+/** A port monitor with STARTTLS. Uptime Kuma detects SMTP, IMAP or XMPP from the greeting; here the port decides. */
 export function startTls(m: Fields): Mapped {
   const port = number(m["port"]);
   if (port === 5222 || port === 5269)
@@ -113,7 +114,7 @@ export function snmp(m: Fields): Mapped {
   };
 }
 
-/** gRPC's own health protocol alone is one of ours. */
+/** Converts a gRPC monitor. Only the standard gRPC health check has an equivalent. */
 export function grpc(m: Fields): Mapped {
   const [, name = "", port] = /^\[?([^\]]+?)\]?:(\d+)$/.exec(text(m["grpc_url"])) ?? [];
   const isHealth =
@@ -168,7 +169,7 @@ export const radius = (m: Fields): Mapped => ({
     : [],
 });
 
-/** Games that gamedig asks as Source's servers are asked. */
+/** Games that gamedig queries with the Source protocol. */
 const sourceGames = new Set(
   "a2oa aapg abioticfactor actionsource ageofchivalry ahl alienswarm americasarmy3 americasarmypg aoc arkse arma2 arma2oa arma3 armareforger armare as ase atlas avorion avp2010 ballisticoverkill barotrauma basedefense bat1944 battalion1944 bd blackmesa bladesymphony brainbread brainbread2 breach brink bs chivalry cmw codbo3 codenamecure codmw3 colonysurvival conanexiles contagion corekeeper counterstrike15 counterstrike16 counterstrike2 creativerse cs15 cs16 cs2 cscz csgo css dab dal daysofwar dayofdragons dayzmod ddd deathmatchclassic dinodday dmc dmomam dnl dod dods doi dota2 dow dst dystopia egs em empiresmod empyrion enshrouded ets2 exfil fof fortressforever foundry garrysmod ges goldeneyesource groundbreach gunmanchronicles hidden hl2d hl2dm hld hldm hldms hlds hll hlof hlopfor homefront hurtworld icarus imic insurgency insurgencymic insurgencysandstorm isle jc3m jc3mp killingfloor2 kreedzclimbing kzmod l4d l4d2 left4dead left4dead2 medievalengineers mnc moe mordhau naturalselection naturalselection2 nla nmrih ns ns2 nucleardawn ohd onset pc pc2 pce pixark postscriptum primalcarnage projectcars projectcars2 projectzomboid przomboid ps pvak2 pvkii quakelive ragdollkungfu rdkf redorchestra2 rfactor2 ricochet risingworld ror2 rs2 rs2v rust shatteredhorizon ship sinep sinepisodes sonsoftheforest sotf soulmask spaceengineers starbound stn suicidesurvival svencoop synergy teamfortress2 tf2 tfc theforest forrest thefront thehidden theisle theship thespecialists towerunite unturned valheim vampireslayer vrising vs wurm wurmunlimited zombiemaster zps".split(
     " ",

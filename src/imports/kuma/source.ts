@@ -1,11 +1,11 @@
-/** The tables of Uptime Kuma, and the bounds on reading them. */
+/** Defines the tables of Uptime Kuma, and the limits for reading them. */
 import { importBounds } from "../../core/limits.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { bytesInWords, countInWords } from "../../core/text/words.ts";
 import { maxCellBytes, maxRecordBytes, unreadable } from "../limits.ts";
 import type { History } from "../plan.ts";
 
-/** The tables of Uptime Kuma that records are made of. */
+/** Tables that contain imported records. */
 export const tables = [
   "setting",
   "monitor",
@@ -29,7 +29,7 @@ export const tables = [
 ] as const;
 export type TableName = (typeof tables)[number];
 
-/** Tables whose rows only connect records. */
+/** Join tables. */
 const linkTables: readonly TableName[] = [
   "monitor_notification",
   "monitor_tag",
@@ -38,11 +38,11 @@ const linkTables: readonly TableName[] = [
   "maintenance_status_page",
 ];
 
-/** Rows that are read of a table at most, one more to notice that there are more. */
+/** Maximum rows read per table. One extra row reveals that the limit is exceeded. */
 export const rowsRead = (table: TableName) =>
   1 + (linkTables.includes(table) ? importBounds.links.value : importBounds.records.value);
 
-/** Counts records and bytes of a file while it is read. Throws BAD_REQUEST beyond the bounds. */
+/** Counts records and bytes while a file is read. Throws BAD_REQUEST above the limits. */
 export function fileBudget(name: string) {
   let [records, bytes] = [0, 0];
   return (table: TableName, read: { rows: number; largest: number; bytes: number }) => {
@@ -67,28 +67,28 @@ export function fileBudget(name: string) {
   };
 }
 
-/** What is never read: nothing is made of it, and nobody is to find it in memory. */
+/** Secret columns without a use in the import. They are never loaded into memory. */
 export const neverRead: Readonly<Record<string, readonly string[]>> = {
   user: ["password", "twofa_secret", "twofa_last_token"],
   api_key: ["key"],
 };
 
-/** An installation of Uptime Kuma, wherever its data lies. Columns have their names of the database. */
+/** An installation of Uptime Kuma from any kind of source. Rows use the database's column names. */
 export type KumaSource = {
-  /** `2`, `1`, or `backup` for the JSON file of 1.x. */
+  /** `backup` is the JSON file of 1.x. */
   version: "2" | "1" | "backup";
   rows: Readonly<Record<TableName, readonly Fields[]>>;
-  /** Default values of columns, as SQL shows them without quotes. */
+  /** Default values of columns, as SQL literals without quotes. */
   defaults?: Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>;
-  /** What people should know of the file itself. */
+  /** Sentences about the file for the user. */
   hints: readonly string[];
   history: History | null;
-  /** A picture of its `upload` folder by its address; null where there is none, or no folder was given. */
+  /** Reads a picture from the `upload` folder; null if the picture or the folder is missing. */
   picture(path: string): Promise<{ type: string; bytes: Uint8Array } | null>;
   close(): void | Promise<void>;
 };
 
-/** What tells Uptime Kuma from any other database. */
+/** Whether the tables are those of an Uptime Kuma database. */
 export const looksLikeKuma = (names: ReadonlySet<string>) =>
   ["monitor", "heartbeat", "setting", "notification"].every((name) => names.has(name));
 

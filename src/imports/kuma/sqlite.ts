@@ -1,4 +1,4 @@
-/** Uptime Kuma's data in its SQLite file, which can be damaged or hostile. */
+/** Reads Uptime Kuma's data from its SQLite file, which can be damaged or hostile. */
 import { constants, Database } from "bun:sqlite";
 import {
   closeSync,
@@ -29,18 +29,18 @@ import {
 } from "./source.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 
-/** Rows of one query. */
+/** Rows per query. */
 const portion = 10_000;
-/** Results that are counted at most: the count is for a progress bar. */
+/** Counting stops here, because the count is only for a progress bar. */
 const maxCounted = 10_000_000;
 const maxMessage = 500;
 
 type Opened = Pick<KumaSource, "version" | "rows" | "defaults" | "hints" | "history" | "close">;
 
 /**
- * Reads a database of Uptime Kuma without writing to it or beside it, and without running what lies in
- * it: triggers don't fire on reading, views and virtual tables are refused, and no function of the
- * schema is trusted. With a log beside it, a copy of both is read, which takes place in `workIn`.
+ * Opens a database of Uptime Kuma read-only. Code in the file never runs: triggers don't fire, views and virtual
+ * tables are rejected, and schema functions are untrusted. If there is a write-ahead log, database and log are copied
+ * to `workIn` first.
  */
 export function openSqlite(file: string, name: string, workIn: string): Opened {
   const header = headerOf(file, name);
@@ -76,7 +76,7 @@ export function openSqlite(file: string, name: string, workIn: string): Opened {
 
 function connect(file: string, isUnchanging: boolean): Database {
   const url = pathToFileURL(file);
-  // Without it, reading makes files beside a database that had a log.
+  // Otherwise SQLite creates files next to a database in WAL mode.
   if (isUnchanging) url.searchParams.set("immutable", "1");
   const flags =
     (isUnchanging ? constants.SQLITE_OPEN_READONLY : constants.SQLITE_OPEN_READWRITE) |
@@ -113,7 +113,7 @@ function headerOf(file: string, name: string): { isLogged: boolean } {
   }
 }
 
-/** A copy of a database and its log that belong together, also while somebody writes to them. */
+/** Copies the database and its log consistently, even while another process writes. */
 function copyOf(file: string, log: string, name: string, workIn: string) {
   const stamp = () =>
     [file, log]
@@ -139,7 +139,7 @@ function copyOf(file: string, log: string, name: string, workIn: string) {
   throw unreadable(name, "Uptime Kuma writes to it all the time: stop it first.");
 }
 
-/** Damage in words; what is not damage as it is. */
+/** Translates SQLite errors about damage to BAD_REQUEST. Returns other errors unchanged. */
 function damagedOr(error: unknown, name: string): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return /^SQLITE_(CORRUPT|NOTADB|IOERR|CANTOPEN|TOOBIG|ERROR|SCHEMA|NOMEM)/.test(code)
@@ -165,7 +165,7 @@ function reading(database: Database, name: string): Omit<Opened, "hints" | "clos
   return { version, rows, defaults, history: historyOf(database, columns, name) };
 }
 
-/** The columns of each table with their defaults. Throws for a view and the like under the name of a table. */
+/** The columns of each table with their defaults. Throws if a view or virtual table has the name of a table. */
 function plainTables(database: Database, name: string): Map<string, Map<string, string>> {
   const wanted = [...tables, "heartbeat", "stat_hourly", "stat_daily", "knex_migrations"];
   const found = database
@@ -194,7 +194,7 @@ function plainTables(database: Database, name: string): Map<string, Map<string, 
   );
 }
 
-/** The rows of a table, after their number and size were found to be within bounds. */
+/** Returns all rows of a table after checking their number and size. */
 function rowsOf(
   database: Database,
   table: TableName,
@@ -244,8 +244,8 @@ function historyOf(database: Database, columns: Columns, name: string): History 
 }
 
 /**
- * Rows of a table in the order of their ids. Pages of a damaged or hostile file can contain each other, which
- * ids that do not rise reveal.
+ * Yields the rows of a table in batches, in ID order. Pages of a hostile file can form cycles; IDs that do not
+ * increase reveal them.
  */
 function* portionsOf<Row>(
   database: Database,
@@ -273,7 +273,7 @@ function* portionsOf<Row>(
 }
 
 function* readBeats(database: Database, name: string, since: number): Generator<Beat[]> {
-  // Times are compared as text, in Uptime Kuma's own format.
+  // Times are compared as text in Uptime Kuma's format.
   const from = new Date(since).toISOString().replace("T", " ").slice(0, 19);
   const selected = `monitor_id, case when octet_length(time) <= 40 then time end, status, ping,
     case when status <> 1 and octet_length(msg) <= ${maxCellBytes} then substr(msg, 1, ${maxMessage}) end`;
@@ -335,7 +335,7 @@ export function maintenanceIn(extras: string | null): number {
 export const latencyOf = (ping: unknown) =>
   typeof ping === "number" && ping >= 0 && ping < 86_400_000 ? Math.round(ping) : null;
 
-/** UTC text without a zone, as Uptime Kuma writes it, in Unix milliseconds; null for what is none. */
+/** Parses Uptime Kuma's UTC text without a zone to Unix milliseconds; null if it is invalid. */
 export function instantOf(text: unknown): number | null {
   if (typeof text !== "string") return null;
   const at = Date.parse(`${text.replace(" ", "T").replace(/Z$/, "")}Z`);

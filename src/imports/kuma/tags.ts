@@ -8,7 +8,7 @@ const maxTagLength = 50;
 
 export type Tags = ReturnType<typeof tagsOf>;
 
-/** The tags of a monitor or group as ours, which are one text each. */
+/** Joins name and value of each tag, because a tag here is a single text. */
 export function tagsOf(rows: KumaSource["rows"]) {
   const names = new Map(rows.tag.map((row) => [text(row["id"]), text(row["name"])]));
   const ofMonitor = Map.groupBy(rows.monitor_tag, (row) => number(row["monitor_id"]));

@@ -1,3 +1,4 @@
+/** Converts HTTP monitors of Uptime Kuma, including proxies and JSON queries. */
 import { comparisonOf, type Mapped } from "./databases.ts";
 import { isOn, jsonIn, listIn, number, orNull } from "./values.ts";
 import { exactNumber } from "../../core/text/decimals.ts";
@@ -6,7 +7,7 @@ import { isJson } from "../../core/text/placeholders.ts";
 import { text } from "../values.ts";
 
 const isNumeric = (value: string) => /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
-/** A value as people typed it, as JSON has it most likely. */
+/** The JSON value that a typed text most likely means. */
 const jsonValue = (value: string): string | number | boolean =>
   isNumeric(value)
     ? exactNumber(value)
@@ -52,7 +53,7 @@ function oauth2Of(m: Fields): Fields {
   };
 }
 
-/** The body with its encoding, as a type where there is one that sends the same. */
+/** The body with its encoding. Uses a body type only if the sent bytes stay the same. */
 function bodyOf(body: string, encoding: string): Fields {
   if (encoding === "json" && isJson(body)) return { bodyType: "json", body };
   const pairs = [...new URLSearchParams(body)];
@@ -116,7 +117,7 @@ export function http(m: Fields): Mapped & { notes: string[]; missing: string[] }
   };
 }
 
-/** By their names of Uptime Kuma; what is encrypted itself, and SOCKS4, are none of ours. */
+/** Proxy types by Uptime Kuma's names. SOCKS4 and proxies reached over TLS have no equivalent. */
 const proxyKinds: Readonly<Record<string, string>> = {
   http: "http",
   socks: "socks5",
@@ -124,7 +125,7 @@ const proxyKinds: Readonly<Record<string, string>> = {
   socks5h: "socks5",
 };
 
-/** A proxy as fields of a monitor that goes through it; null for a kind that is not here. */
+/** The proxy as monitor fields; null for an unsupported type. */
 export function proxyOf(proxy: Fields): Fields | null {
   const kind = proxyKinds[text(proxy["protocol"])];
   if (kind === undefined) return null;
@@ -143,7 +144,7 @@ function withoutUser(url: URL): string {
   return bare.href;
 }
 
-/** A path of JSONata that is one of ours, too: names, points and indexes. */
+/** Converts a JSONata expression of names, dots and indexes to a JSON path; null for other expressions. */
 function pathOf(expression: string): string | null {
   const path = expression.trim();
   if (path === "$" || path === "") return "$";
@@ -153,7 +154,7 @@ function pathOf(expression: string): string | null {
 
 type Query = { assertion: Fields | null; notes: string[]; missing?: string[] };
 
-/** What Uptime Kuma asks of a value in JSON, where it can be asked here. */
+/** Converts a JSON query to an assertion. Reports comparisons without an equivalent as missing. */
 export function jsonAssertion(m: Fields): Query {
   const expression = text(m["json_path"]);
   const path = pathOf(expression);
@@ -178,7 +179,7 @@ export function jsonAssertion(m: Fields): Query {
   return { assertion: { source: "json", path, ...comparison }, notes };
 }
 
-/** The same for HTTP, which has short forms of the common ones. */
+/** Like `jsonAssertion`, but uses the short fields of HTTP monitors where they suffice. */
 export function jsonQuery(m: Fields): { fields: Fields; notes?: string[]; missing?: string[] } {
   const { assertion, notes, missing = [] } = jsonAssertion(m);
   if (assertion === null) return { fields: {}, missing };
@@ -188,7 +189,7 @@ export function jsonQuery(m: Fields): { fields: Fields; notes?: string[]; missin
   return { fields: { assertions: [assertion] }, notes, missing };
 }
 
-/** An operator of Uptime Kuma as what an assertion asks; `same` is what is to be equal. Null for what can't be compared. */
+/** Converts a comparison operator; `same` is the expected value for equality. Returns null without an equivalent. */
 export function comparisonWith(
   operator: string,
   expected: string,

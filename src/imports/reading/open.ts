@@ -13,13 +13,13 @@ import {
 import type { ImportSource } from "../schema.ts";
 
 type Opening = OpeningHere & {
-  /** Instead of the usual bounds of the reading process. */
+  /** Overrides the default limits of the reading process. */
   readingBounds?: Partial<ReadingBounds>;
 };
 
 /**
- * Opens a source in a process of its own: whatever a file contains, reading it costs this process no time
- * and no memory beyond its bounds. Throws VALIDATION_ERROR and BAD_REQUEST for an unreadable file.
+ * Opens a source in a child process. A hostile file can't block the server or exhaust its memory. Throws
+ * VALIDATION_ERROR and BAD_REQUEST for an unreadable file.
  */
 export async function openSource(
   source: ImportSource,
@@ -82,13 +82,13 @@ async function pictureFrom(reader: ReaderProcess, path: string) {
   return picture && { ...picture, bytes: Uint8Array.fromBase64(picture.bytes) };
 }
 
-/** Requests the next batch while the caller works on one: at most two are in memory. */
+/** Prefetches the next batch while the caller processes one. At most two batches are in memory. */
 async function* batches<T>(reader: ReaderProcess, first: ReaderRequest): AsyncGenerator<T[]> {
   for (let request = reader.request(first); ;) {
     const batch = await request;
     if (batch === null) return;
     request = reader.request({ call: "next" });
-    // A caller that stops here never awaits it.
+    // If the caller stops early, no one awaits this request.
     request.catch(() => {});
     yield batch as T[];
   }

@@ -2,7 +2,7 @@ import type { Limits } from "../../core/limits.ts";
 import type { History, Plan } from "../plan.ts";
 import type { ImportOptions } from "../prepare.ts";
 
-/** The data of another program, while it is open. */
+/** An open source with its plan. */
 export type OpenSource = {
   plan: Plan;
   history: History | null;
@@ -11,15 +11,15 @@ export type OpenSource = {
 };
 
 export type OpeningHere = {
-  /** A folder for copies of files. */
+  /** Folder for temporary copies of files. */
   workIn: string;
   now: number;
-  /** Values of the variables that a file can name. */
+  /** Values of the variables that a file can refer to. */
   variables: Readonly<Record<string, string | undefined>>;
-  /** How many records the organization can have. */
+  /** Record limits of the organization. */
   limits: Limits;
-  /** Whether its files may name further files of this machine: never those of an upload. */
+  /** Whether the source can refer to other files of this machine. Must be false for uploads. */
   readsNamedFiles: boolean;
-  /** What people call the file; its base name otherwise. */
+  /** Display name of the file; defaults to its base name. */
   name?: string;
 };

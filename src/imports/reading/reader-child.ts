@@ -17,7 +17,7 @@ import {
   resultsOfBatch,
 } from "./reader-messages.ts";
 
-/** Reads one file for another process, as that process requests it, until it closes our input. */
+/** Serves one file to the parent process until it closes our input. */
 export async function serveReader(): Promise<number> {
   yieldToOthers();
   const reader = new Reader();
@@ -30,13 +30,13 @@ export async function serveReader(): Promise<number> {
   return 0;
 }
 
-/** The server has the processor first, and the system ends this process first where memory is short. */
+/** Lowers our CPU priority, and lets the kernel kill this process first when memory is short. */
 function yieldToOthers() {
   try {
     setPriority(10);
     writeFileSync("/proc/self/oom_score_adj", "1000");
   } catch {
-    // Only Linux has it.
+    // Only Linux supports it.
   }
 }
 
@@ -58,7 +58,7 @@ class Reader {
   #opened: Opened | null = null;
   #batches: AsyncIterator<string> | null = null;
 
-  /** The value in JSON. */
+  /** Returns the response as JSON. */
   async handle(request: ReaderRequest): Promise<string> {
     if (request.call === "open") return JSON.stringify(await this.#open(request));
     const opened = this.#opened;
@@ -106,7 +106,7 @@ class Reader {
   }
 }
 
-/** The plan in parts, which is forgotten then. Throws for one that is too large. */
+/** Yields the plan in parts and releases it. Throws if the plan exceeds the limits. */
 function* partsOf(opened: Opened): Generator<PlanPart> {
   const { plan } = opened;
   opened.plan = null;
@@ -128,7 +128,7 @@ function* partsOf(opened: Opened): Generator<PlanPart> {
   }
 }
 
-/** Parts of about `batchBytes` in JSON. A record can be large, so each part is measured. */
+/** Groups parts into batches of about `batchBytes` of JSON. Measures each part, because records can be large. */
 async function* inBatches(parts: Iterable<PlanPart>): AsyncGenerator<string> {
   let batch: string[] = [];
   let bytes = 0;
@@ -144,7 +144,7 @@ async function* inBatches(parts: Iterable<PlanPart>): AsyncGenerator<string> {
   if (batch.length > 0) yield `[${batch.join(",")}]`;
 }
 
-/** Results in JSON, which are small and of one size. */
+/** Groups heartbeats into batches by count, because they are small and of similar size. */
 async function* inSlices(
   lists: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
 ): AsyncGenerator<string> {

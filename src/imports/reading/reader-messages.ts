@@ -4,21 +4,21 @@ import type { NotTaken, Plan, Planned } from "../plan.ts";
 import type { ImportSource } from "../schema.ts";
 
 /*
- * What the process that reads a file and the process that imports it say to each other: one line of JSON
- * per request and per response. The importing process asks for one batch at a time.
+ * Messages between the importing process and the reading process: one line of JSON per request and per response. The
+ * importing process requests one batch at a time.
  */
 
 /** The argument that starts the reading process. */
 export const readerCommand = "read-import";
 
-/** Bytes of a batch of records; a longer record is a batch of its own. */
+/** Size of a batch of records, in bytes of JSON. A larger record is sent alone. */
 export const batchBytes = 128 * 1024;
-/** Results of a batch: about as many bytes, and 0.6 MB where each has the longest message. */
+/** Heartbeats per batch. With messages of maximum length, a batch has 0.6 MB. */
 export const resultsOfBatch = 1_000;
 
 export type OpenRequest = { call: "open"; source: ImportSource; from: string } & OpeningHere;
 
-/** `plan`, `beats` and `sums` return the first batch of a list, `next` the following ones; null after the last. */
+/** `plan`, `beats` and `sums` return the first batch of a list. `next` returns the following batches, then null. */
 export type ReaderRequest =
   | OpenRequest
   | { call: "plan" }

@@ -1,4 +1,4 @@
-/** Starts the child process that reads a source, and stops it beyond its bounds. */
+/** Starts the child process that reads a source, and kills it if it exceeds a limit. */
 import { readFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
@@ -9,28 +9,28 @@ import { bytesInWords } from "../../core/text/words.ts";
 import { unreadable } from "../limits.ts";
 import { readerCommand, type ReaderRequest, type ReaderResponse } from "./reader-messages.ts";
 
-/** Processor time after which the system itself ends a reader whose server was killed. */
+/** CPU time limit. The kernel enforces it even if the server was killed. */
 const processorSeconds = 900;
-/** A response: a batch, or a single record with a picture in it. */
+/** Response size limit: a batch, or a single record with a picture. */
 const maxResponseBytes = 4 * 1024 * 1024;
 const memoryPollMs = 100;
-/** The reader collects garbage as on a machine with this much memory: a third less is in use at a time. */
+/** Memory size that the reader's garbage collector assumes. It reduces memory use by a third. */
 const collectedFromBytes = 256 * 1024 * 1024;
 
 export type ReaderProcess = {
-  /** Throws the reader's own error, or BAD_REQUEST where it exceeded a bound and was stopped. */
+  /** Throws the reader's error, or BAD_REQUEST if the reader exceeded a limit. */
   request(request: ReaderRequest): Promise<unknown>;
   end(): Promise<void>;
 };
 
-/** What people call a source in an error. An address can have a password in it. */
+/** Name of a source in errors. Hides addresses, because they can contain a password. */
 export const nameOfSource = (from: string) =>
   /^(?:mysql|mariadb):\/\//i.test(from)
     ? `The database at ${URL.parse(from)?.hostname ?? "this address"}`
     : basename(from);
 
 export type ReadingBounds = {
-  /** Of one request. */
+  /** Timeout of one request. */
   seconds: number;
   memoryBytes: number;
 };
@@ -39,7 +39,7 @@ const usualBounds: ReadingBounds = {
   memoryBytes: importBounds.readingMemory.value,
 };
 
-/** Starts a process that reads one file; `name` is that of the file, for errors. */
+/** Starts a process that reads one file. Errors refer to the file as `name`. */
 export function startReader(
   name: string,
   changedBounds: Partial<ReadingBounds> = {},
@@ -97,13 +97,13 @@ function valueOf(response: ReaderResponse): unknown {
   throw new AppError(code, message, details === undefined ? {} : { details });
 }
 
-/** With a limit of processor time, where there is a shell to set it. */
+/** Adds a CPU time limit if the system has a shell. */
 const limited = (command: string[]) =>
   existsSync("/bin/sh")
     ? ["/bin/sh", "-c", `ulimit -t ${processorSeconds}; exec "$@"`, "sh", ...command]
     : command;
 
-/** Stops the reader when it has too much memory. Only Linux shows how much it has. */
+/** Stops the reader if it exceeds the memory limit. Works only on Linux. */
 function watchMemory(pid: number, most: number, stop: (reason: string) => void) {
   return setInterval(() => {
     void readFile(`/proc/${pid}/status`, "utf8").then(
@@ -117,7 +117,7 @@ function watchMemory(pid: number, most: number, stop: (reason: string) => void) 
   }, memoryPollMs);
 }
 
-/** Lines of at most `maxResponseBytes`. Ends early at a longer one. */
+/** Yields lines of at most `maxResponseBytes`. Stops at a longer line. */
 async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
   let chunks: Uint8Array[] = [];
   let bytes = 0;
