@@ -336,7 +336,9 @@ async function createWeb(parts: Parts, folder: string) {
   });
   const transfers = transferLimit();
   const { host } = config;
+  const publicAssets = await createAssetRoutes(join(folder, "assets/public"), "/assets/public");
   const listening = () => ({ host, tls: tls.current, proxies, requests, transfers, log });
+  // Nothing is awaited from here on: the first request must find our own ports among the blocked targets.
   const main = listen(listening(), config.port, (received) => {
     const request = withFindablePath(received);
     const published = site.answer(request);
@@ -345,7 +347,6 @@ async function createWeb(parts: Parts, folder: string) {
       contention.recordWrite(main.server.requestIP(originalRequest(request))?.port ?? 0);
     return app.fetch(request);
   });
-  const publicAssets = await createAssetRoutes(join(folder, "assets/public"), "/assets/public");
   const answerPublic = createPublicHandler(log, site.answerAlone, publicAssets);
   const ports = portsOf(
     main,
