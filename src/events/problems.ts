@@ -55,7 +55,7 @@ export async function openProblems(store: Store): Promise<OpenProblem[]> {
 
 /**
  * Records a problem of these organizations. Each is notified once, and again at every new stage. A problem
- * that expired by itself starts again. The problem `checks` is not reported next to its cause.
+ * that expired starts again. The problem `checks` is not reported next to its cause.
  */
 export function recordProblem(
   organizationIds: readonly string[],

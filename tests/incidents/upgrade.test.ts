@@ -45,7 +45,7 @@ test("the monitor of an incident is the first of its monitors", () => {
   ]);
 });
 
-test("old monitor updates without facts are told apart from people's", () => {
+test("old monitor updates without facts are distinguished from people's", () => {
   const database = openDatabase(":memory:");
   migrate(database, migrationsBefore("_incident_facts"));
   database.run("INSERT INTO organizations VALUES ('o', 'ours', 'Ours', '')");

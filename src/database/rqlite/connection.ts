@@ -188,7 +188,7 @@ export class ClusterConnection {
     return this.hosts[this.#turn++ % this.hosts.length] as string;
   }
 
-  /** The node answered by itself, or forwarded the request to the leader, which is used directly from then on. */
+  /** The node responded, or forwarded the request to the leader, which is used directly afterwards. */
   #recordLeader(host: string, path: string, forwardedTo: string | null) {
     if (forwardedTo === null) {
       this.#silentUntil.delete(host);

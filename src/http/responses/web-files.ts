@@ -31,7 +31,7 @@ const securityHeaders = {
 
 /**
  * Routes of the hashed files in `folder`, which clients cache for a year. The build gzipped them: every
- * client receives the same bytes, whatever it accepts.
+ * client receives the same bytes, regardless of Accept-Encoding.
  */
 export async function createAssetRoutes(folder: string, prefix: `/${string}`): Promise<Elysia> {
   if (!existsSync(folder)) return new Elysia();

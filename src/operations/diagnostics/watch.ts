@@ -102,7 +102,7 @@ export class ProblemWatch {
       .catch((error: unknown) => {
         this.#isFailing = true;
         this.#dependencies.log.error(
-          "problems of the appliance can't be written down; no alert tells of them yet",
+          "problems of the appliance can't be written down; no alert reports them yet",
           { cause: String(error) },
         );
       })

@@ -263,7 +263,7 @@ test("on a full disk the log says at once what no alert can, and the alert follo
   expect(log).toMatch(
     /error the appliance has a problem problem="disk" reason="The disk .* 0 bytes left/,
   );
-  expect(log).toContain("no alert tells of them yet");
+  expect(log).toContain("no alert reports them yet");
   frees();
   await made.passes();
   expect(hook.alerts()).toMatchObject([{ data: { problem: "disk" } }]);

@@ -255,7 +255,7 @@ const encryptionLabels = {
   none: "Only for relays on the LAN: passwords and e-mails are not encrypted.",
 };
 
-/** Tries what stands in the form where `unsaved` has it, else what is stored. */
+/** Tests the unsaved values of the form if `unsaved` has any, otherwise the stored ones. */
 function useTestMail(unsaved: () => MailServerFields | null) {
   const { person } = useSignedIn();
   const [verdict, setVerdict] = useState<Verdict | null>(null);
