@@ -1,3 +1,7 @@
+/**
+ * Builds the files for browsers and the executables into `dist/`. With `--watch`, serves from the
+ * sources and rebuilds on changes.
+ */
 import { watch } from "node:fs";
 import { cp, readdir, rm } from "node:fs/promises";
 import { configSchema } from "./src/configuration/document.ts";
@@ -20,20 +24,23 @@ const targets = {
 } as const;
 
 const built = builtFrom();
-/** Files for browsers, before compression. */
+/** Folder of the files for browsers before compression. */
 const plain = "dist/plain";
 
 if (process.argv.includes("--watch")) await serveAndWatch();
 else if (process.argv.includes("--page")) await buildPage();
 else await buildAll();
 
-/** Builds the executable for this machine, or with `--all` a release: executables for all systems, checksums, signature. */
+/**
+ * Builds the executable for this machine. With `--all`, builds a release: executables for all
+ * systems, checksums and signature.
+ */
 async function buildAll() {
-  // Screenshots stay, because drawing all of them takes hours.
+  // Screenshots are not removed, because rendering them takes hours.
   for (const name of await readdir("dist").catch(() => []))
     if (name !== "screenshots") await rm(`dist/${name}`, { recursive: true, force: true });
   await buildWeb();
-  // The snapshot for the next migration is larger than all migrations.
+  // Snapshots are left out: only drizzle-kit needs them, and they are larger than all migrations.
   await cp("migrations", "dist/migrations", {
     recursive: true,
     filter: (path) => !path.endsWith("_snapshot.json"),
@@ -55,13 +62,16 @@ async function buildAll() {
   }
 }
 
-/** Builds what browsers load and nothing else, without slow compression: `bun run dev` serves it from dist/web. */
+/** Builds only the files for browsers into `dist/web`, quickly compressed. `bun run dev` serves them. */
 async function buildPage() {
   await rm("dist/web", { recursive: true, force: true });
   await buildWeb({ isQuick: true });
 }
 
-/** Serves from the sources with the options that follow `--watch`. Each change in src, web or migrations rebuilds and restarts. */
+/**
+ * Serves from the sources, with the options after `--watch`. A change in `src`, `web` or
+ * `migrations` rebuilds and restarts.
+ */
 async function serveAndWatch() {
   const args = process.argv.slice(process.argv.indexOf("--watch") + 1);
   const bun = (...command: string[]) =>
@@ -82,7 +92,7 @@ async function serveAndWatch() {
   }
 }
 
-/** `next` resolves after the next change in one of the folders, once nothing changed for 100 ms. */
+/** Watches folders. `next` resolves after the next change, once nothing has changed for 100 ms. */
 function watchFolders(folders: readonly string[]) {
   let changed = Promise.withResolvers<void>();
   let timer: Timer | undefined;
@@ -99,7 +109,7 @@ function watchFolders(folders: readonly string[]) {
   };
 }
 
-/** Builds every file that browsers load, gzipped, into dist/web. Those in `assets` have a hash in their names. */
+/** Builds all files for browsers into `dist/web`, compressed with gzip. Names of files in `assets` contain a hash. */
 async function buildWeb({ isQuick = false } = {}) {
   const fonts = await addFonts();
   const icon = await addAsset("mark.svg", Bun.file("web/mark.svg"));
@@ -118,7 +128,7 @@ async function buildWeb({ isQuick = false } = {}) {
   await rm(plain, { recursive: true });
 }
 
-/** Writes a file into `assets` under a name with a hash of its content; returns its path in URLs. */
+/** Writes a file into `assets`, with a hash of its content in the name. Returns its URL path. */
 async function addAsset(name: string, content: Blob | string): Promise<string> {
   const bytes = await new Blob([content]).bytes();
   const hashed = name.replace(/(?=\.\w+$)/, `-${Bun.hash(bytes).toString(36)}`);
@@ -126,7 +136,7 @@ async function addAsset(name: string, content: Blob | string): Promise<string> {
   return `/assets/${hashed}`;
 }
 
-/** Adds the typeface of all pages; returns the path of each file by its name in stylesheets. */
+/** Adds the font of all pages. Returns the URL path of each font file by its name in stylesheets. */
 async function addFonts(): Promise<Map<string, string>> {
   const folder = Bun.resolveSync("@fontsource-variable/inter/package.json", import.meta.dir);
   const css = await Bun.file("web/theme/alphabets.css").text();
@@ -144,18 +154,19 @@ function withFonts(css: string, fonts: ReadonlyMap<string, string>): string {
   return css.replace(/inter-[a-z-]+\.woff2/g, (name) => fonts.get(name) ?? name);
 }
 
-/** The stylesheet of public pages, with its imports inlined. */
+/** Returns the stylesheet of public pages, with imports inlined. */
 async function statusStyles(fonts: ReadonlyMap<string, string>): Promise<string> {
   let css = await Bun.file("web/status/status.css").text();
   for (const [statement, from = ""] of css.matchAll(/^@import "\.\.\/(.+)";$/gm)) {
     const imported = await Bun.file(`web/${from}`).text();
     css = css.replace(statement, () => imported);
   }
-  // Text of a public page never moves: this visit does without a font that arrives late.
+  // With “optional”, a font that arrives late is not used in this visit, so that the text of public
+  // pages never moves.
   return withFonts(css.replaceAll("font-display: swap", "font-display: optional"), fonts);
 }
 
-/** The API reference: `docs.html`, its script and its styles. */
+/** Builds the API reference: `docs.html`, its script and its styles. */
 async function buildReference(icon: string) {
   const library = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
   const standalone = library.replace(/dist\/.*$/, "dist/browser/standalone.js");
@@ -167,7 +178,7 @@ async function buildReference(icon: string) {
   });
 }
 
-/** The admin page: `index.html`, its scripts and its styles. */
+/** Builds the admin page: `index.html`, its scripts and its styles. */
 async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string) {
   const assets = `${plain}/assets`;
   const { outputs } = await Bun.build({
@@ -181,7 +192,7 @@ async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string) {
     external: ["*.woff2"],
     define: { "process.env.NODE_ENV": JSON.stringify("production") },
   });
-  // A plain script, which runs before modules do.
+  // A classic script, which runs before module scripts.
   const early = await Bun.build({
     entrypoints: ["web/early.ts"],
     outdir: assets,
@@ -200,7 +211,8 @@ async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string) {
   const styles = await addAsset("styles.css", withFonts(await css.text(), fonts));
   await css.delete();
   const script = nameOf(/main-\w+\.js$/);
-  // Chromium then compiles all functions in a background thread, not one by one as the first screen calls them.
+  // With this hint, Chromium compiles all functions in a background thread, instead of one by one
+  // during the first render.
   const code = await Bun.file(`${assets}/${script}`).text();
   await Bun.write(`${assets}/${script}`, `//# allFunctionsCalledOnLoad\n${code}`);
   await writePage("index.html", "web/index.html", {
@@ -213,7 +225,7 @@ async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string) {
   console.log(`admin page  first script load ${await firstLoad(assets, script)} kB as gzip`);
 }
 
-/** Writes a page whose `{name}` is replaced by the path of that name. */
+/** Writes a page after replacing each `{name}` with the path of that name. */
 async function writePage(name: string, source: string, paths: Record<string, string>) {
   const page = await Bun.file(source).text();
   await Bun.write(
@@ -222,7 +234,7 @@ async function writePage(name: string, source: string, paths: Record<string, str
   );
 }
 
-/** Size of the first page's script, in kB: the entry and its static imports. */
+/** Returns the size of the first page's scripts in kB: the entry and its static imports. */
 async function firstLoad(folder: string, entry: string): Promise<number> {
   const names = new Set([entry]);
   const transpiler = new Bun.Transpiler({ loader: "js" });
@@ -241,15 +253,15 @@ async function compile(outfile: string, target?: keyof typeof targets) {
     entrypoints: ["src/main.ts"],
     minify: { syntax: true, whitespace: true },
     define: { BUILT_FROM: JSON.stringify(built) },
-    // Halves the time to the first answer for 5 MiB.
+    // Bytecode adds 5 MiB and halves the time to the first response.
     bytecode: true,
     format: "esm",
-    // Lazily loaded code costs neither start time nor memory.
+    // Lazily loaded chunks save start time and memory.
     splitting: true,
     compile: {
       outfile,
       assets: ["dist/migrations", "dist/web", "dist/legal"],
-      // A planted .env or bunfig.toml in the working directory must have no effect.
+      // A .env or bunfig.toml that someone placed in the working directory must have no effect.
       autoloadDotenv: false,
       autoloadBunfig: false,
       ...(target && { target }),

@@ -4,7 +4,10 @@ type Audit = { state: "clean" | "vulnerable" | "skipped"; output: string };
 
 const longestMs = 20_000;
 
-/** Queries the package registry for severe vulnerabilities of locked packages; skipped without a response. */
+/**
+ * Checks locked packages for severe vulnerabilities at the package registry. Skipped if the
+ * registry does not respond.
+ */
 export async function audit(environment = process.env): Promise<Audit> {
   const run = Bun.spawn(["bun", "audit", "--audit-level=high"], {
     cwd: `${import.meta.dir}/..`,

@@ -1,3 +1,4 @@
+/** Lists the packages in the executable, their licences, and the bill of materials. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
@@ -5,22 +6,22 @@ import manifest from "../package.json" with { type: "json" };
 type Package = {
   name: string;
   version: string;
-  /** SPDX expression. */
+  /** SPDX licence expression. */
   licence: string;
-  /** Licence text of the package; null if it only names the licence. */
+  /** Licence text in the package; null if the package only names the licence. */
   text: string | null;
 };
 
-/** Licences that allow shipping. */
+/** Licences under which packages can be part of the executable. */
 export const allowedLicences =
   "MIT MIT-0 ISC 0BSD BSD-2-Clause BSD-3-Clause Apache-2.0 Unlicense CC0-1.0 OFL-1.1".split(" ");
 
-/** Development dependencies with embedded files. */
+/** Development dependencies whose files are embedded in the executable. */
 const embedded = ["@fontsource-variable/inter", "@scalar/api-reference"];
 
 const root = join(import.meta.dir, "..");
 
-/** All packages in the executable, sorted by name: dependencies and their dependencies. */
+/** Returns all packages in the executable with their dependencies, sorted by name. */
 export function shippedPackages(): Package[] {
   const found = new Map<string, Package>();
   const add = (name: string, from: string) => {
@@ -38,7 +39,7 @@ export function shippedPackages(): Package[] {
   return [...found].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
 }
 
-/** Folder that Node.js would resolve; null for an optional package that is not installed. */
+/** Returns the folder to which Node.js would resolve a package; null for an optional package that is not installed. */
 function folderOf(name: string, from: string): string | null {
   const folder = join(from, "node_modules", name);
   if (existsSync(join(folder, "package.json"))) return folder;
@@ -53,7 +54,7 @@ function manifestOf(folder: string) {
   };
 }
 
-/** Every licence with its text, for people; equal texts once. */
+/** Returns all licences with their texts, each text once. */
 export function licencesText(packages: readonly Package[]): string {
   const runtime = readFileSync(
     join(root, "node_modules/bun-types/docs/project/license.mdx"),
@@ -71,7 +72,7 @@ export function licencesText(packages: readonly Package[]): string {
   );
 }
 
-/** A software bill of materials: CycloneDX 1.6 (ECMA-424) as JSON. */
+/** Returns a software bill of materials: CycloneDX 1.6 (ECMA-424) as JSON. */
 export function billOfMaterials(packages: readonly Package[], timestamp: string | null): string {
   const component = (type: string, name: string, version: string, licence: string) => {
     const purl = type === "library" ? `pkg:npm/${name.replace("@", "%40")}@${version}` : undefined;

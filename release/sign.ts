@@ -1,6 +1,6 @@
 /**
- * Signs a file with the releaser's SSH key, as `FILE.sig`; reports a missing key.
- * `ssh-keygen -Y verify` checks it; see ssh-keygen(1).
+ * Signs a file with the releaser's SSH key, and writes the signature to `FILE.sig`. Reports a
+ * missing key. `ssh-keygen -Y verify` verifies signatures; see ssh-keygen(1).
  */
 export function sign(file: string, key: string | undefined) {
   if (key === undefined) {

@@ -1,11 +1,11 @@
-/** An alert and the data of each alert type. */
+/** Defines alerts, and the data that each alert type carries. */
 import type { Severity } from "../core/fields.ts";
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import type { AlertType } from "./schema.ts";
 
 export type { AlertType };
 
-/** Facts about the monitor, as they were when the alert was created. */
+/** Facts about a monitor at the time of the alert. */
 export type AlertedMonitor = {
   id: string;
   name: string;
@@ -16,7 +16,7 @@ export type AlertedMonitor = {
   /** The monitored target without secrets; null for a push monitor. */
   target?: string | null;
   tags?: string[];
-  /** Start of the description. */
+  /** The beginning of the description. */
   description?: string;
 };
 
@@ -27,7 +27,7 @@ type OfMonitor = {
   /** One sentence with the reason. */
   message: string;
   latencyMs: number | null;
-  /** Duration of the outage that ended or that a reminder reports. */
+  /** Duration of the outage that is over, or that the reminder reports. */
   downSeconds?: number;
 };
 
@@ -41,22 +41,22 @@ type OfIncident = {
     // Absent in alerts of older versions.
     monitorIds?: string[];
   };
-  /** The timeline entry. */
+  /** Text of the timeline entry. */
   message: string;
-  /** Whether a person wrote it. Absent in alerts of older versions. */
+  /** Whether a person wrote the message, in Markdown. Absent in alerts of older versions. */
   isMarkdown?: boolean;
 };
 
 // Absent in alerts of older versions.
 type OfProblem = { problem?: ProblemName; node?: string; message: string };
 
-/** Data of each alert type. Frozen when the alert is created, so every attempt sends the same. */
+/** Data of each alert type. It is fixed when the alert is created, so that every attempt sends the same. */
 export type AlertData = {
   "monitor.down": OfMonitor;
   "monitor.up": OfMonitor;
   "monitor.degraded": OfMonitor;
   "monitor.reminder": OfMonitor;
-  /** State changes within the last half hour. */
+  /** `changes` is the number of state changes within the last half hour. */
   "monitor.flapping": OfMonitor & { changes: number };
   "certificate.expiring": OfMonitor & {
     /** RFC 3339. */
@@ -67,7 +67,7 @@ export type AlertData = {
   "incident.opened": OfIncident;
   "incident.updated": OfIncident;
   "incident.resolved": OfIncident;
-  /** Deliveries to another channel were given up. */
+  /** A channel fails; `channel` is that channel. */
   "channel.failed": { channel: { id: string; name: string; type: string }; message: string };
   /** The appliance itself has a problem. */
   "appliance.troubled": OfProblem & { severity?: ProblemSeverity };

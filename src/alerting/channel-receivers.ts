@@ -1,4 +1,4 @@
-/** Alert channels as receivers: their alerts, subjects, settings, and their state after an attempt. */
+/** Alert channels as receivers of deliveries: reads their alerts and settings, and records their state. */
 import { type ChannelRow, findChannel } from "./channels/service.ts";
 import { timestamp } from "../core/time/clock.ts";
 import type { Tenant } from "../database/rows.ts";
@@ -11,7 +11,7 @@ import { makeAttempt, type SendingContext } from "./sending/attempt.ts";
 import { type Attempt, bringForward, type ReceiverKey, type Receivers } from "./sending/queue.ts";
 import type { Progress } from "./deciding/rules.ts";
 
-/** Alert channels as receivers of alerts. */
+/** Creates the receivers of type `channel`. */
 export function channelReceivers(context: SendingContext): Receivers {
   const { store, log } = context;
   return {
@@ -56,7 +56,7 @@ export function channelReceivers(context: SendingContext): Receivers {
   };
 }
 
-/** Other channels are notified once of a failing channel, until it works again. */
+/** Notifies the other channels of a failing channel, once until it works again. */
 function failed(
   { organizationId, id, failingSince }: ChannelRow,
   { message }: Attempt,
@@ -68,7 +68,7 @@ function failed(
   return [appendEvent({ organizationId, at, type: "channel.failed", subjectId: id, data })];
 }
 
-/** State of a channel after an attempt. A success ends every failure and makes waiting deliveries due. */
+/** Updates a channel after an attempt. A success ends its failure and makes waiting deliveries due. */
 export function channelAfter(
   { organizationId, id }: Pick<ChannelRow, "organizationId" | "id">,
   attempt: Attempt,
@@ -94,7 +94,7 @@ export function channelAfter(
   ];
 }
 
-/** Subjects of these deliveries: monitors, incidents, problems, and the cases that they open and close. */
+/** Returns the subjects of each delivery: monitors, incidents, problems, and the cases that it opens or closes. */
 async function subjectsOf({ store, organizationId }: Tenant, deliveryIds: readonly string[]) {
   const rows = await store.query<{ deliveryId: string; subject: string }>(
     `select distinct t.delivery_id as deliveryId,
@@ -112,7 +112,10 @@ async function subjectsOf({ store, organizationId }: Tenant, deliveryIds: readon
   return new Map([...byDelivery].map(([id, all]) => [id, all.map(({ subject }) => subject)]));
 }
 
-/** The alerts of a delivery in order, without withheld ones. Recoveries state whether the alerts that they follow arrived. */
+/**
+ * Returns the alerts of a delivery in order, without withheld ones. `isFollowable` is false for a
+ * recovery whose earlier alerts did not arrive.
+ */
 async function alertsOf({ store, organizationId }: Tenant, deliveryId: string) {
   type Row = Omit<Alert, "data"> & { data: string; position: number; isFollowable: number };
   const rows = await store.query<Row>(
@@ -132,7 +135,7 @@ async function alertsOf({ store, organizationId }: Tenant, deliveryId: string) {
   }));
 }
 
-/** The alerts that the recoveries of a delivery follow, if not all recipients are known to have received them. */
+/** Returns the alerts before a recovery in this delivery that some recipients did not receive, or may not have. */
 async function missedOf(tenant: Tenant, deliveryId: string, alerts: readonly Alert[]) {
   const { store, organizationId } = tenant;
   const followed = await store.query<{ end: string; id: string; progress: string | null }>(
@@ -168,12 +171,12 @@ async function missedOf(tenant: Tenant, deliveryId: string, alerts: readonly Ale
   });
 }
 
-/** Recipients that a delivery has reached, as far as they are known by name. */
+/** Returns the names of recipients that a delivery reached, if they are known. */
 function reachedIn(progress: string | null): readonly string[] | "all" {
   return progress === null ? "all" : ((JSON.parse(progress) as Progress).reached ?? []);
 }
 
-/** The case that a delivery opens or closes; null for none. */
+/** Returns the case that a delivery opens or closes; null for none. */
 async function caseOf({ store, organizationId }: Tenant, deliveryId: string) {
   const [row] = await store.query<{ key: string; isOver: number | null }>(
     `select case_key as key, closes_case as isOver from deliveries
@@ -183,7 +186,7 @@ async function caseOf({ store, organizationId }: Tenant, deliveryId: string) {
   return row === undefined ? null : { key: row.key, isOver: row.isOver === 1 };
 }
 
-/** Withholds these alerts of a delivery permanently. */
+/** Permanently leaves these alerts out of a delivery. */
 function withhold(organizationId: string, deliveryId: string, positions: readonly number[]) {
   if (positions.length === 0) return [];
   return [

@@ -21,7 +21,7 @@ export const testMailRoutes = (dependencies: TestDependencies) =>
     }),
   );
 
-/** “Send test”, before a channel is saved. */
+/** Route of “Send test” for a channel that is not saved. */
 export const tryChannelRoutes = (dependencies: TestDependencies) =>
   routesUnder("/alert-channels")
     .post(

@@ -1,11 +1,11 @@
-/** Metrics of deliveries and of the outbox. */
+/** Prometheus metrics of deliveries and of the outbox. */
 import { counter, family, type Family, histogram } from "../core/metrics.ts";
 import type { Store } from "../database/store.ts";
 import { channelKinds } from "./channels/kinds-schema.ts";
 import type { ReceiverType } from "./sending/queue.ts";
 
 type Ended = "delivered" | "failed" | "skipped";
-/** Labels of attempts, deliveries and waiting deliveries: the receiver type, and the channel type or protocol. */
+/** Labels of attempts and deliveries: the receiver type, and the channel type or the subscriber's protocol. */
 type To = { receiverType: ReceiverType; type: string };
 
 const receivers: Record<ReceiverType, string> = {
@@ -15,7 +15,7 @@ const receivers: Record<ReceiverType, string> = {
 };
 const bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Counts attempts and outcomes of deliveries. */
+/** Creates counters of delivery attempts and of completed deliveries. */
 export function deliveryMetrics() {
   const deliveries = counter(
     "signalbox_deliveries_total",
@@ -43,7 +43,7 @@ export function deliveryMetrics() {
   };
 }
 
-/** Receivers per query, so that other work runs in between. */
+/** Maximum receivers per query, so that other work can run between queries. */
 const receiversAtOnce = 1_000;
 
 type Waiting = {
@@ -55,7 +55,7 @@ type Waiting = {
   oldest: number;
 };
 
-/** Yields waiting deliveries, receiver by receiver. */
+/** Calls `use` with the waiting deliveries of each receiver. */
 async function eachWaiting(store: Store, use: (waiting: Waiting) => void) {
   let after: readonly string[] = ["", "", ""];
   for (;;) {
@@ -77,7 +77,7 @@ async function eachWaiting(store: Store, use: (waiting: Waiting) => void) {
   }
 }
 
-/** Gauges of the outbox. */
+/** Reads the gauges of the outbox. */
 export async function outboxMetrics(store: Store, now: number): Promise<Family[]> {
   const sums = new Map(
     Object.keys(receivers).map((receiver) => [receiver, { waiting: 0, retrying: 0, oldest: now }]),

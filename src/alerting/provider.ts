@@ -1,4 +1,4 @@
-/** The interface of providers, the verdict on an attempt, and helpers for services over HTTP. */
+/** Defines providers and the verdict on an attempt, with helpers for services over HTTP. */
 import { alertBounds } from "../core/limits.ts";
 import { type Fields, objectIn } from "../core/collections/objects.ts";
 import type { ChannelSettings, ChannelType } from "./channels/kinds-schema.ts";
@@ -12,30 +12,33 @@ import type { Progress } from "./deciding/rules.ts";
 import type { SmtpSettings } from "../accounts/settings/schema.ts";
 
 /**
- * Whether a retry can help. `passing` is retried for a day. `looks-permanent`, which can be a proxy's
- * temporary response, is retried for an hour and reported at once. `final` (410, and errors documented as
- * permanent) is never retried.
+ * Whether a retry can help. `passing` failures are retried for a day. `looks-permanent` ones can be
+ * a proxy's temporary response: they are reported at once and retried for an hour. `final` ones
+ * (410, and errors documented as permanent) are never retried.
  */
 type Failure = "passing" | "looks-permanent" | "final";
 
-/** Outcome of an attempt. Reasons are one sentence of ours, without the response's text and without secrets. */
+/** Outcome of an attempt. A reason is one sentence of ours, without secrets or text from the response. */
 export type Verdict =
   | {
       outcome: "delivered";
-      /** Problems of some recipients. */
+      /** Problems of some recipients, as a sentence. */
       note?: string;
-      /** Recipients that have it, if the provider knows; absent if all have it. */
+      /** Recipients that have the message, if the provider reports them. Absent if all have it. */
       progress?: Progress;
     }
   | {
       outcome: "failed";
       reason: string;
       failure: Failure;
-      /** Whether this side failed: then the receiver's state stays unchanged. */
+      /** Whether the failure is on our side. Then the receiver's state stays unchanged. */
       isOwn?: true;
-      /** The wait that the receiver requested (RFC 9110 §10.2.3). */
+      /** The wait that the receiver requested (RFC 9110 §10.2.3), in seconds. */
       retryAfterSeconds?: number;
-      /** Set if some recipients have it: only the others are retried, and three times at most if they are unknown. */
+      /**
+       * Set if some recipients have the message. Only the others are retried. If they are unknown,
+       * three attempts are made at most.
+       */
       progress?: Progress;
     };
 
@@ -48,17 +51,20 @@ export type DeliveryContext = ExchangeContext & {
   accessTokens: AccessTokens;
   /** Progress of earlier attempts; null if there is none. */
   progress: Progress | null;
-  /** The message of one recipient, if it depends on earlier deliveries; null if all get the same. */
+  /**
+   * Returns the message for one recipient, if it depends on earlier deliveries. Null if all
+   * recipients get the same.
+   */
   messageTo: ((recipient: string) => Message) | null;
 };
 
-/** Delivers messages to one type of channel. */
+/** The code that sends messages to one channel type. */
 export type Provider<T extends ChannelType> = {
-  /** Whether simultaneous alerts form a digest; false if each opens and closes its own case. */
+  /** Whether simultaneous alerts are joined into a digest. False if each opens and closes its own case. */
   digests: boolean;
-  /** Limit of a digest; absent if the provider shortens digests itself. */
+  /** Size limit of a digest. Absent if the provider shortens digests itself. */
   digestLimit?: DigestLimit;
-  /** Throws TargetFailure and OwnTrouble, which are retried. */
+  /** Sends a message. Throws TargetFailure and OwnTrouble, which are retried. */
   deliver(
     settings: ChannelSettings<T>,
     message: Message,
@@ -67,13 +73,13 @@ export type Provider<T extends ChannelType> = {
 };
 
 type DigestLimit = {
-  /** Encoded size, as `bytesOf` counts it. */
+  /** Maximum encoded size, as counted by `bytesOf`. */
   bytes: number;
-  /** Bytes that this alert adds to a digest; `origin` is the address under which people open this appliance. */
+  /** Returns the bytes that an alert adds to a digest. `origin` is the base URL of this appliance. */
   bytesOf(alert: Alert, origin: string): number;
 };
 
-/** A request. An object is sent as JSON. */
+/** An HTTP request. An object as body is sent as JSON. */
 export type ToPost = {
   url: string;
   method?: string;
@@ -88,7 +94,7 @@ type OverHttp<T extends ChannelType> = {
   verdict?: (answer: ShortAnswer) => Verdict;
 };
 
-/** A provider that needs one HTTP request per message. */
+/** Creates a provider that sends one HTTP request per message. */
 export function overHttp<T extends ChannelType>({
   digests = true,
   digestLimit,
@@ -126,7 +132,7 @@ export async function post(
   return withRetryAfter(verdict(answer), answer, context.now);
 }
 
-/** Adds the Retry-After of a response to a failure that has no wait of its own. */
+/** Adds the Retry-After of a response to a failure, unless the provider found a wait in the body. */
 export function withRetryAfter(verdict: Verdict, { headers }: ShortAnswer, now: number): Verdict {
   if (verdict.outcome === "delivered" || verdict.retryAfterSeconds !== undefined) return verdict;
   const seconds = retryAfterIn(headers.get("retry-after"), now);
@@ -139,16 +145,16 @@ const failed = (failure: Failure) => (reason: string) =>
   ({ outcome: "failed", reason, failure }) as const satisfies Verdict;
 
 export const temporary = failed("passing");
-/** A failure on this side, before anything was sent. */
+/** Returns a failure on our side, before anything was sent. */
 export const ownTrouble = (reason: string) =>
   ({ ...temporary(`Not sent: ${reason}.`), isOwn: true }) as const satisfies Verdict;
 export const permanent = failed("looks-permanent");
 export const final = failed("final");
 
-/** Statuses of a rejection, by the receiver or by a proxy in front of it. */
+/** Statuses of a rejection that can come from the receiver or from a proxy in front of it. */
 const doubtful = new Set([401, 403, 404]);
 
-/** The usual meaning of a status: 2xx is success. */
+/** Judges a response by its status: 2xx is success. */
 export function judged({ status }: Pick<ShortAnswer, "status">): Verdict {
   if (status >= 200 && status < 300) return delivered;
   const redirected = status >= 300 && status < 400 ? "; give the final address instead" : "";
@@ -157,10 +163,10 @@ export function judged({ status }: Pick<ShortAnswer, "status">): Verdict {
   return doubtful.has(status) ? permanent(reason) : temporary(reason);
 }
 
-/** The JSON object of a response; empty if the body is anything else. */
+/** Returns the JSON object in a response body; an empty object for any other body. */
 export const fieldsIn = ({ body }: Pick<ShortAnswer, "body">): Fields => objectIn(body) ?? {};
 
-/** Seconds to wait, rounded up; null if `seconds` is no duration. */
+/** Returns a wait in seconds, rounded up; null if `seconds` is not a valid duration. */
 export function patienceIn(seconds: unknown): number | null {
   return Number.isFinite(seconds) && (seconds as number) >= 0 ? Math.ceil(seconds as number) : null;
 }

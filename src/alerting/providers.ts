@@ -15,7 +15,7 @@ import { teams } from "./providers/teams.ts";
 import { telegram } from "./providers/telegram.ts";
 import { webhook } from "./providers/webhook.ts";
 
-/** The provider of each channel type: the one place to register one. */
+/** The provider of each channel type. */
 export const providers: { [T in ChannelType]: Provider<T> } = {
   webhook,
   email,

@@ -228,15 +228,15 @@ const WebhookAlert = z
   ])
   .meta({ id: "WebhookAlert" });
 
-/** Payload of a `webhook` channel. */
+/** Request body of a `webhook` channel. */
 export const WebhookBody = z
   .union([WebhookAlert, bodyOf(z.literal("digest"), z.object({ alerts: z.array(WebhookAlert) }))])
   .meta({ id: "WebhookBody" });
 
-/** `smtp` has unsaved settings; without it the stored mail server is used. */
+/** A test mail. `smtp` contains unsaved settings; without it, the stored mail server is used. */
 export const NewTestMail = z.strictObject({ to: EmailAddress, smtp: SmtpPatch.optional() });
 export type NewTestMail = z.output<typeof NewTestMail>;
 
-/** Outcome as a sentence. */
+/** Outcome of a test, with a sentence that explains it. */
 export const TestOutcome = z.object({ delivered: z.boolean(), message: z.string() });
 export type TestOutcome = z.infer<typeof TestOutcome>;

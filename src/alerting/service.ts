@@ -35,19 +35,22 @@ import {
 } from "./store.ts";
 import { loadSnapshot } from "./deciding/snapshot.ts";
 
-/** A page of a channel's deliveries, newest first. Throws NOT_FOUND. */
+/** Lists a page of a channel's deliveries, newest first. Throws NOT_FOUND. */
 export async function listDeliveries(scope: Scope, channelId: string, query: PageQuery) {
   await getAlertChannel(scope, channelId);
   return pageOfDeliveries(scope, channelId, query);
 }
 
-/** An alert with all its deliveries. Throws NOT_FOUND. */
+/** Reads an alert with all its deliveries. Throws NOT_FOUND. */
 export async function getAlert(scope: Scope, id: string) {
   const alert = found(await findAlert(scope, id), "alert");
   return { ...alert, deliveries: await deliveriesOfAlert(scope, id) };
 }
 
-/** The channels that an outage of this monitor would notify now, and the reasons why others are not. Throws NOT_FOUND. */
+/**
+ * Lists the channels that an outage of this monitor would notify now, and why others would not be
+ * notified. Throws NOT_FOUND.
+ */
 export async function previewAlert(scope: Scope, monitorId: string): Promise<AlertPreview> {
   await getMonitor(scope, monitorId);
   const wanted = { monitorIds: [monitorId], incidentIds: [] };
@@ -72,13 +75,13 @@ export async function previewAlert(scope: Scope, monitorId: string): Promise<Ale
 const noSuchChannel = () => new AppError("NOT_FOUND", "There is no such alert channel.");
 
 export type TestDependencies = SendingContext & {
-  /** Test alerts per organization and minute. */
+  /** Limits test alerts per organization and minute. */
   testAlertLimit: RateLimit;
-  /** Test mails per organization and minute. */
+  /** Limits test mails per organization and minute. */
   testMailLimit: RateLimit;
 };
 
-/** Sends a test alert at once, even to a disabled channel, without retries. Throws NOT_FOUND, RATE_LIMITED. */
+/** Sends a test alert immediately and without retries, even to a disabled channel. Throws NOT_FOUND, RATE_LIMITED. */
 export async function testChannel(
   scope: Scope,
   context: TestDependencies,
@@ -117,7 +120,7 @@ export async function testChannel(
   return delivery;
 }
 
-/** A test alert, its delivery and its only attempt. */
+/** Returns statements that store a test alert, its delivery and its only attempt. */
 function insertTest({ organizationId, delivery, alert, attempt, now }: SentTest) {
   const { id: deliveryId, channelId, createdAt, deliveredAt, error } = delivery;
   const data = JSON.stringify(alert.data);
@@ -155,13 +158,13 @@ type SentTest = {
   now: number;
 };
 
-/** The alert that shows whether a channel works. */
+/** Creates the alert that tests a channel. */
 function testAlert({ id, name, type }: ChannelRow, now: number) {
   const message = `This is how an alert to ${name} looks.`;
   return alertOf("test", timestamp(now), { channel: { id, name, type }, message }, now);
 }
 
-/** Sends a test alert with unsaved settings of a channel; stores nothing. Throws RATE_LIMITED. */
+/** Sends a test alert with a channel's unsaved settings, and stores nothing. Throws RATE_LIMITED. */
 export async function tryChannel(
   scope: Scope,
   context: TestDependencies,
@@ -174,7 +177,7 @@ export async function tryChannel(
 }
 
 /**
- * Sends one mail through the stored mail server or an unsaved one, and returns the outcome. Throws
+ * Sends one mail through the stored or an unsaved mail server, and returns the outcome. Throws
  * VALIDATION_ERROR, RATE_LIMITED.
  */
 export async function sendTestMail(

@@ -17,7 +17,7 @@ export const insertDelivery = insertInto(deliveries);
 export const insertDeliveryAlert = insertInto(deliveryAlerts);
 export const insertAttempt = insertInto(deliveryAttempts);
 
-/** A page of a channel's deliveries, newest first. */
+/** Returns a page of a channel's deliveries, newest first. */
 export async function pageOfDeliveries(tenant: Tenant, channelId: string, query: PageQuery) {
   const { store, organizationId } = tenant;
   const where = matching(deliveries, { organizationId, receiverId: channelId });
@@ -34,7 +34,7 @@ export async function pageOfDeliveries(tenant: Tenant, channelId: string, query:
   return page(query, await withAttempts(tenant, rows), total);
 }
 
-/** The deliveries of an alert, oldest first. */
+/** Returns the deliveries of an alert, oldest first. */
 export async function deliveriesOfAlert(tenant: Tenant, alertId: string): Promise<Delivery[]> {
   const { store, organizationId } = tenant;
   const rows = await store.db
@@ -47,7 +47,7 @@ export async function deliveriesOfAlert(tenant: Tenant, alertId: string): Promis
   return withAttempts(tenant, found);
 }
 
-/** Deliveries with their attempts and alerts. */
+/** Adds the attempts and alerts of each delivery. */
 async function withAttempts(
   { store, organizationId }: Tenant,
   rows: readonly (typeof deliveries.$inferSelect)[],
@@ -98,7 +98,7 @@ async function withAttempts(
   });
 }
 
-/** A page of alerts, newest first. */
+/** Returns a page of alerts, newest first. */
 export async function listAlerts({ store, organizationId }: Tenant, query: AlertQuery) {
   const { monitorId, incidentId, type } = query;
   const where = matching(alerts, { organizationId, monitorId, incidentId, type });

@@ -1,4 +1,4 @@
-/** `signalbox apply` and `export`: apply a configuration from files, and write it to files. */
+/** `signalbox apply` and `export`: apply configuration files, and write a configuration to files. */
 import type { Command } from "commander";
 import { environment } from "../config.ts";
 import type { ConfigChange, ConfigResult } from "../configuration/schema.ts";
@@ -80,7 +80,7 @@ const notes: Partial<Record<ConfigChange["action"], string>> = {
   release: " (kept, but no longer managed)",
 };
 
-/** A plan as people read it. */
+/** Renders the result of an apply as lines for people. */
 function linesOf({ source, applied, changes, unchanged }: ConfigResult): string[] {
   const lines = changes.flatMap(({ section, key, name, action, fields }) => [
     `${signs[action]} ${section}.${key}  ${name}${notes[action] ?? ""}`,

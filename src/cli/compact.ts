@@ -35,7 +35,8 @@ function compact({ database, path }: DataDirectory, json: boolean | undefined) {
          from pragma_page_count, pragma_freelist_count, pragma_page_size`,
       )
       .get() ?? {};
-  // The log takes the new pages before the file does, beside a copy of them.
+  // The write-ahead log receives all new pages before the file does, next to SQLite's temporary
+  // copy.
   const room = 2 * used;
   if (freeBytesOf(path) < room)
     throw new Error(

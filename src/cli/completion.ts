@@ -7,7 +7,10 @@ const howTo = [
   "signalbox completion fish > ~/.config/fish/completions/signalbox.fish",
 ];
 
-/** Adds `completion`, and the hidden `complete` that its scripts call; after all other commands, which it lists. */
+/**
+ * Adds `completion`, and the hidden `complete` that its scripts call. Call it last, because it
+ * lists all other commands.
+ */
 export function addCompletion(program: Command) {
   tab(program, { completionCommandName: "completion" });
   program.commands

@@ -17,7 +17,7 @@ type DoctorFlags = Record<string, unknown> & {
   backups?: string;
 };
 
-/** `ignored` are the variables that were taken out of the environment. */
+/** Adds `doctor`. `ignored` are the environment variables that were removed. */
 export function addDoctor(program: Command, ignored: readonly string[] = []) {
   serveOptions(program.command("doctor"))
     .description(

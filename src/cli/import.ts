@@ -71,7 +71,7 @@ function run(source: ImportSource, from: string, flags: Flags) {
   });
 }
 
-/** On a terminal alone, and no more than ten times a second. */
+/** Creates a progress bar, which is drawn only on a terminal, at most ten times per second. */
 function progressBar() {
   let shownAt = 0;
   return (done: number, total: number) => {

@@ -68,7 +68,7 @@ export function addIncident(program: Command) {
     });
 }
 
-/** Without what is undefined. */
+/** Removes undefined fields. */
 const defined = <T extends object>(value: T) =>
   JSON.parse(JSON.stringify(value)) as { [K in keyof T]?: Exclude<T[K], undefined> };
 

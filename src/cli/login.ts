@@ -60,7 +60,7 @@ export function addLogin(program: Command) {
     });
 }
 
-/** Who reads a line from a terminal also shows it: a secret, nowhere. */
+/** readline echoes each line that it reads. For secrets, the echo is discarded. */
 const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
 
 async function ask(question: string, isSecret = false): Promise<string> {
@@ -72,7 +72,7 @@ async function ask(question: string, isSecret = false): Promise<string> {
       lines.once(event, () => reject(new Error("Nothing was stored.")));
   });
   try {
-    // Not before the terminal itself shows nothing any more.
+    // Shown only after readline has turned off the terminal's echo.
     if (isSecret) process.stderr.write(question);
     return (await Promise.race([lines.question(question), ended])).trim();
   } finally {

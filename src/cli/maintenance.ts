@@ -58,7 +58,7 @@ export function addMaintenance(program: Command) {
       if (state !== "running") throw new Error(`${title} is not under way.`);
       if (rrule !== null)
         throw new Error(`${title} repeats: change it in the admin page, or delete it.`);
-      // An end has to be after its start, which may be of this second.
+      // The end must be after the start, which can be within this second.
       const endsAt = Math.max(client.now(), Date.parse(startsAt) + 1);
       const ended = await dataOf(
         client.v1["maintenance-windows"]({ id }).patch({ endsAt: new Date(endsAt).toISOString() }),

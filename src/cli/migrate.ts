@@ -21,7 +21,7 @@ export function addMigrate(program: Command) {
     });
 }
 
-/** How many migrations ran. Only data that needs some has to be ours alone. */
+/** Upgrades the data and returns the number of migrations. Exclusive access is required only if there are any. */
 async function upgraded(place: DataPlace, requireCopy: boolean): Promise<number> {
   const options = { migrations: assets.migrations, clock: systemClock };
   const say = (message: string) => void process.stderr.write(`${message}\n`);

@@ -70,7 +70,7 @@ export function addMonitor(program: Command) {
     });
 }
 
-/** During maintenance, its message alone tells. */
+/** Whether a check succeeded. During maintenance, only a failed check has a message. */
 const hasPassed = ({ status, message }: Heartbeat) =>
   ["up", "degraded"].includes(status) || (status === "maintenance" && message === null);
 

@@ -60,7 +60,7 @@ export function addOrgs(program: Command) {
     );
 }
 
-/** What a person should know about a new organization next to these others. */
+/** Returns notices for the person who created an organization, depending on the other organizations. */
 function noticesAbout({ name, slug }: Organization, others: readonly Organization[]): string[] {
   const namesake = others.find((other) => other.name === name);
   return [

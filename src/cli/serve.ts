@@ -12,7 +12,7 @@ import { tell } from "./support/output.ts";
 import { warnOfPassword, withDatabase } from "./support/with-data.ts";
 import { serviceManager } from "./support/service-manager.ts";
 
-/** What `serve` can be told. */
+/** Adds the options of `serve`. */
 export function serveOptions(command: Command): Command {
   return withDatabase(command)
     .option("--config <file>", "settings file with lines such as SIGNALBOX_PORT=8080")
@@ -98,9 +98,10 @@ export function addServe(program: Command) {
 }
 
 async function serve(config: Config, readAgain: () => Config) {
-  // On a terminal it says that the window was closed; to a service, that files have changed.
+  // On a terminal, SIGHUP means that the window was closed. For a service, it means that files have
+  // changed.
   const isService = !isatty(0);
-  // From here on: somebody is served a moment before the start is over.
+  // Signals count from here on, because requests are served shortly before the start is complete.
   const stopped = signalToStop(isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"]);
   const [{ startApp }, { missingPaths }] = await Promise.all([
     import("../app.ts"),
@@ -135,7 +136,7 @@ async function serve(config: Config, readAgain: () => Config) {
   await app.stop();
 }
 
-/** Links for the first run: for people at this machine, and for those who open it from elsewhere. */
+/** Returns the links for the first run, for browsers on this machine and on others. */
 function setUpLinks(token: string | null, url: string | undefined, urls: readonly string[]) {
   if (token === null) return [];
   const [here, network] = urls;
@@ -144,7 +145,7 @@ function setUpLinks(token: string | null, url: string | undefined, urls: readonl
     .map((origin) => `${origin}/set-up#${token}`);
 }
 
-/** Errors repeat as often as what fails: one line a minute of each, and no source text. */
+/** Logs unhandled errors without their stack, each at most once per minute. */
 function logUnhandled(log: Pick<Log, "error">) {
   const loggedAt = new Map<string, number>();
   process.on("unhandledRejection", (error) => {

@@ -21,7 +21,7 @@ const executable = "/usr/local/bin/signalbox";
 const unitFile = "/etc/systemd/system/signalbox.service";
 const usualConfig = "/etc/signalbox/signalbox.env";
 const usualDataDir = "/var/lib/signalbox";
-/** Files that nobody but root need be able to read. */
+/** Options with files that only root needs to read. */
 const secretFiles = ["--metrics-token-file", "--database-password-file"];
 
 export function addService(program: Command) {
@@ -86,7 +86,7 @@ function uninstall() {
   );
 }
 
-/** Throws if the service does not run. */
+/** Prints the state of the service. Throws if it is not running. */
 function showStatus(json: boolean) {
   assertSystemd();
   const state = stateOf();
@@ -113,7 +113,10 @@ type Flags = {
   [name: string]: string | string[] | true | undefined;
 };
 
-/** Throws VALIDATION_ERROR or CommanderError for what `serve` would refuse. `config` need not exist where it was not given. */
+/**
+ * Parses the options of the service. Throws VALIDATION_ERROR or CommanderError for options that
+ * `serve` would reject. `config` is the default settings file, which can be missing.
+ */
 function serviceOf(
   given: string[],
   user: string | undefined,
@@ -124,7 +127,7 @@ function serviceOf(
   const parser = serveOptions(new Parser("serve").exitOverride());
   const parsed = parser.parse(given, { from: "user" }).opts<Flags>();
   const { dataDir = usualDataDir, ...flags }: Flags = { ...(config && { config }), ...parsed };
-  // The settings file that `install` writes need not exist yet; `print` can name one of another machine.
+  // The settings file can be missing: `install` creates it, and `print` can be for another machine.
   const isForElsewhere = config === undefined || parsed["config"] === undefined;
   const isMissing = isForElsewhere && !existsSync(flags.config ?? "");
   const { config: _, ...withoutFile } = flags;
@@ -156,7 +159,7 @@ function serviceOf(
   return service;
 }
 
-/** Throws VALIDATION_ERROR for a control character: a line break would add a line to the unit. */
+/** Throws VALIDATION_ERROR for control characters. A line break would add a line to the unit. */
 function assertOneLine({ dataDir, options, credentials }: ServiceOptions) {
   const lines = [
     `--data-dir=${dataDir}`,
@@ -171,7 +174,7 @@ function assertOneLine({ dataDir, options, credentials }: ServiceOptions) {
     );
 }
 
-/** Whether every group may send pings without a capability; see icmp(7). */
+/** Whether all groups can send pings without a capability; see icmp(7). */
 function mayPing(): boolean {
   const file = "/proc/sys/net/ipv4/ping_group_range";
   if (!existsSync(file)) return false;
@@ -192,7 +195,7 @@ function assertSystemdAsRoot() {
   if (process.getuid?.() !== 0) throw new Error("Only root may do this; try it with sudo.");
 }
 
-/** Throws with what systemctl says. */
+/** Runs systemctl and returns its output. Throws with its error message. */
 function systemctl(...args: string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(["systemctl", ...args]);
   if (exitCode !== 0)
@@ -220,7 +223,10 @@ function stateOf(): Record<string, string | number | null> {
   );
 }
 
-/** The account that systemd makes for the service can read only what everybody can. */
+/**
+ * Creates a settings file that everyone can read. The account that systemd creates for the service
+ * can read no other files.
+ */
 function writeTemplate(file: string) {
   mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
   chmodSync(dirname(file), 0o755);
@@ -232,7 +238,7 @@ function writeTemplate(file: string) {
   chmodSync(file, 0o644);
 }
 
-/** A running executable can't be written to, but its name can be given to another file. */
+/** Replaces a file by renaming a new one over it, because a running executable can't be overwritten. */
 function replaceFile(file: string, write: (fresh: string) => void) {
   const fresh = `${file}.new`;
   write(fresh);

@@ -42,7 +42,8 @@ async function statusOf({ v1 }: Client) {
     allOf((page) => v1.incidents.get({ query: { ...page, open: "true" } })),
     allOf((page) => v1["maintenance-windows"].get({ query: { ...page, state: "running" } })),
   ]);
-  // What went down in between is in both.
+  // The requests are not simultaneous. The list of down monitors is used for both, so that they
+  // agree.
   const total = Object.fromEntries(monitors) as Record<(typeof monitorStatuses)[number], number>;
   return { monitors: { ...total, down: down.length }, down, incidents, maintenance };
 }

@@ -101,13 +101,16 @@ export function addUsers(program: Command) {
 type Change = {
   change: (by: Running, personId: string) => Promise<unknown>;
   said: string;
-  /** Whether an address alone never says who: what is given must not go to whoever set it. */
+  /**
+   * Whether the organization must be given. An address alone is not enough to grant rights, because
+   * several people can have it.
+   */
   needsOrg?: boolean;
 };
 
 const orgOption = ["--org <slug>", "organization of the person"] as const;
 
-/** A command that changes something about somebody, named by their address. */
+/** Adds a command that changes a person, who is identified by e-mail address. */
 function addChange(
   users: Command,
   name: string,
@@ -137,7 +140,7 @@ function inFull({ name, email, organizations }: PersonSummary): string {
   return `${name} (${email}, of ${organizations.join(", ")})`;
 }
 
-/** Of the organization that the command names. */
+/** Option that names the person's organization. */
 type Named = { org?: string };
 
 async function organizationIdOf({ store }: Data, { org }: Named) {
@@ -170,7 +173,7 @@ async function createUser(data: Data, options: NewUserOptions) {
   tell({ id, email, role }, isMade ? password : null, options.json);
 }
 
-/** The password from standard input, or one made up. Throws VALIDATION_ERROR. */
+/** Reads the password from standard input, or generates one. Throws VALIDATION_ERROR. */
 function passwordFor(
   { passwordStdin }: PasswordOptions,
   known: readonly string[],

@@ -14,7 +14,8 @@ const words: Record<SectionName, string> = {
 };
 
 /**
- * Schema of one type's fields. All are optional, because `defaults` can supply them; applying reports missing fields.
+ * Returns the schema of one type's fields. All are optional, because `defaults` can supply them.
+ * Applying reports missing fields.
  */
 const entryOf = (section: SectionName, type: string | null) =>
   z.strictObject({
@@ -32,7 +33,7 @@ function sectionOf(section: SectionName) {
   return z.record(z.string().regex(configKey), entry).meta({ description: words[section] });
 }
 
-/** Schema of `defaults`, which accepts the fields of every type of the section. */
+/** Returns the schema of `defaults`, which accepts the fields of every type of the section. */
 function defaultsOf(section: SectionName) {
   const types = typesOf(section);
   const fields = (types.length === 0 ? [null] : types).flatMap((type) =>
@@ -56,7 +57,7 @@ const perSection = <T>(make: (section: SectionName) => T) =>
     T
   >;
 
-/** JSON Schema 2020-12 for validation and completion in editors. The build calls it. */
+/** Returns a JSON Schema 2020-12 for validation and completion in editors. The build publishes it. */
 export function configSchema(): Json {
   const whole = z.strictObject({
     source: ConfigSource.default("main").meta({
@@ -92,7 +93,7 @@ const variable = { type: "string", pattern: "^\\$\\{[^}]*\\}$" };
 const isText = ({ type, pattern, format, enum: choices }: Json) =>
   type === "string" && pattern === undefined && format === undefined && choices === undefined;
 
-/** Also allows a variable in fields that do not accept arbitrary text. */
+/** Allows a variable in fields that do not accept arbitrary text. */
 function mayBeVariables(fields: Record<string, Json>) {
   for (const [name, { description, default: usual, ...field }] of Object.entries(fields))
     if (field["const"] === undefined && !isText(field))

@@ -8,7 +8,7 @@ import { ConfigSource, configKey } from "./schema.ts";
 import { fieldsOf, type SectionName, sectionNames, sections } from "./sections-schema.ts";
 import { type Fields, isObject } from "../core/collections/objects.ts";
 
-/** Settings of one record in a configuration. */
+/** The configuration of one record. */
 export type Entry = {
   section: SectionName;
   key: string;
@@ -66,13 +66,13 @@ export async function configurationOf(document: unknown): Promise<Configuration>
 const unknownField = (what: string, name: string, known: Iterable<string>) =>
   `is not a field of ${what}${suggestionFor(name, known)}`;
 
-/** Whether it is the default page, which every organization has. */
+/** Whether the entry is the default page, which every organization has. */
 export const isOwnPage = ({ section, fields }: Entry) =>
   section === "statusPages" && fields["default"] === true;
 
 type Issue = (path: string, message: string) => void;
 
-/** All fields of a section's types, including `type`. */
+/** Returns the fields of all types of a section, including `type`. */
 const everyField = (section: SectionName) =>
   new Set([
     ...Object.keys(fieldsOf(section, null)),

@@ -28,14 +28,14 @@ type Exported = Pick<Current, "section" | "id" | "isDefaultPage" | "fields">;
 export const exportConfiguration = (scope: Scope): Promise<ConfigExport> =>
   inTurn(scope, () => exported(scope));
 
-/** Exports within the organization's queue. Many or large monitors are streamed. */
+/** Exports an organization. Large sets of monitors are streamed. Call it only from the organization's queue. */
 export async function exported(scope: Scope): Promise<ConfigExport> {
   const writer = await exportWriter(scope);
   const { bytes } = await usageOf(scope.store, scope.organizationId, "monitors");
   return bytes > bufferedBytes ? writer.streamed() : writer.buffered();
 }
 
-/** Above this size, monitors are streamed. */
+/** Total size of monitors above which they are streamed, in bytes. */
 const bufferedBytes = 4 * 1024 * 1024;
 
 async function exportWriter(scope: Scope) {
@@ -87,7 +87,10 @@ class ExportWriter {
     return { document: inOrder(document), secrets };
   }
 
-  /** Secrets follow the document in the stream, so each pass over the document collects its secrets. */
+  /**
+   * Streams the monitors. The list of secrets follows the document, so each pass over the document
+   * collects its secrets.
+   */
   async streamed(): Promise<ConfigExport> {
     const { document, secrets, variables } = await this.#withoutMonitors();
     let ofMonitors: ConfigSecret[] = [];
@@ -99,7 +102,7 @@ class ExportWriter {
       yield secrets;
       yield ofMonitors;
     });
-    // Only the response writer reads it, and it accepts both kinds of lists.
+    // Only the response writer reads the list, and it accepts both kinds of lists.
     return {
       document: inOrder({ ...document, monitors }),
       secrets: all as unknown as ConfigSecret[],
@@ -174,7 +177,7 @@ async function keysOf(all: readonly Named[], source: string): Promise<Map<string
   return keys;
 }
 
-/** The record as an entry without default values. Adds the paths of its secrets to `secrets`. */
+/** Converts a record to an entry without default values. Adds the paths of its secrets to `secrets`. */
 function entryOf(
   { section, isDefaultPage, fields: read }: Exported,
   keys: ReadonlyMap<string, string>,
@@ -204,7 +207,8 @@ function entryOf(
   return entry;
 
   function isUsual(name: string, value: unknown): boolean {
-    // Without this field, a new monitor gets the channels of its group and the default channels.
+    // Without this field, a new monitor gets the channels of its group and the default channels, so
+    // it is never a default.
     if (section === "monitors" && name === "alertChannels") return false;
     if (section === "monitors" && name === "timeout")
       return value === timeoutFor(Number(fields["interval"]));
@@ -237,7 +241,7 @@ function entryOf(
     return value;
   }
 
-  /** Returns undefined without an ID, and for records created after their section was read. */
+  /** Returns the key of a record. Undefined without an ID, or if the record was created after its section was read. */
   function keyOf(id: unknown): string | undefined {
     return keys.get(String(id));
   }
@@ -268,7 +272,7 @@ type PageSection = {
   monitors: { id: string; name: string | null; showDescription: boolean }[];
 };
 
-/** Unique variable name, such as `ON_CALL_WEBHOOK_URL` for `on-call` and `webhookUrl`. */
+/** Returns a unique variable name, such as `ON_CALL_WEBHOOK_URL` for `on-call` and `webhookUrl`. */
 function variableFor(path: readonly string[], taken: Set<string>): string {
   const wish = path
     .join("_")

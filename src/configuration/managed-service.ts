@@ -10,7 +10,7 @@ import { type Current, currentRecords, inTurn } from "./records.ts";
 import type { ManagedQuery, ManagedRecord } from "./schema.ts";
 import { sectionNames, sections } from "./sections-schema.ts";
 
-/** Lists managed records with their drift from the last applied configuration; optionally only differing records. */
+/** Lists managed records and how they differ from the last applied configuration; optionally only differing ones. */
 export const managedRecords = (scope: Scope, query: ManagedQuery = {}): Promise<ManagedRecord[]> =>
   inTurn(scope, () => managedBy(scope, query));
 
@@ -49,7 +49,7 @@ const origin = ({ externalId, source }: ExternalRecord) => ({
 function driftOf({ section, fields, last }: Current): string[] {
   const [now, before] = [fields(), last() ?? {}];
   const names = Object.keys(before)
-    // Compares the hash instead of the password.
+    // The hash is compared instead of the password.
     .filter((name) => name !== "password" && !Bun.deepEquals(now[name], before[name]))
     .map((name) => (name === "passwordHash" ? "password" : nameIn(section, name)));
   return [...new Set(names)];

@@ -7,7 +7,7 @@ type Usual = { defaults: Fields; required: string[] };
 
 const known = new Map<string, Usual>();
 
-/** Defaults and required fields of a type, cached after the first use. */
+/** Returns the defaults and required fields of a type, cached after the first use. */
 function usual(section: SectionName, type: string): Usual {
   const id = `${section} ${type}`;
   const found = known.get(id);

@@ -52,7 +52,7 @@ export type ConfigPlan = {
 
 const idOfEntry = ({ section, key }: Pick<Entry, "section" | "key">) => `${section} ${key}`;
 
-/** Plans an apply. Throws VALIDATION_ERROR, and CONFLICT if a record of the same name exists. */
+/** Plans the changes of an apply. Throws VALIDATION_ERROR, and CONFLICT if a record of the same name exists. */
 export async function planOf(
   scope: Scope,
   { source, entries }: Configuration,
@@ -107,11 +107,14 @@ export async function planOf(
   };
 }
 
-/** Records that a configuration created are removed with their entry; adopted ones are only released. */
+/**
+ * Whether a configuration created the record. Such records are deleted with their entry; adopted
+ * ones are only released.
+ */
 const isCreatedHere = ({ link, isDefaultPage }: Current) =>
   link?.adopted === false && !isDefaultPage;
 
-/** Managed records without an entry, and links of this source without a record or an entry. */
+/** Returns managed records without an entry, and links of this source without a record or an entry. */
 function pruned(
   entries: readonly Entry[],
   managed: readonly Current[],
@@ -129,7 +132,7 @@ function pruned(
   };
 }
 
-/** Fails early if new records exceed a limit. The write checks again. Past maintenance windows don't count. */
+/** Throws early if new records exceed a limit, which the write checks again. Past maintenance windows don't count. */
 function mustFit({ limits }: Scope, created: readonly Entry[], now: number) {
   const isOver = ({ rrule, endsAt }: Fields) => rrule == null && Date.parse(String(endsAt)) <= now;
   const counted = Map.groupBy(
@@ -224,7 +227,8 @@ async function stepOf(
   const decided = Object.fromEntries(
     Object.entries(input).filter(([name]) => name in sent || !alone.has(name)),
   );
-  // Only the hash of a page's password is stored. Copies the last applied password, which would otherwise be lost.
+  // Only the hash of a page's password is stored. The last applied password is copied; otherwise it
+  // would be lost.
   if (!("password" in sent) && typeof fields["passwordHash"] === "string")
     decided["password"] = fields["password"];
   return {
@@ -239,7 +243,7 @@ async function stepOf(
   };
 }
 
-/** Fields that contain secrets. */
+/** Returns the names of fields that contain secrets. */
 function secretsOf(section: SectionName, { type }: Fields): string[] {
   if (section === "statusPages") return ["password"];
   const secrets = sections[section].kinds?.[String(type)]?.secrets ?? {};

@@ -62,10 +62,10 @@ export async function currentRecords(scope: Scope, wanted: readonly SectionName[
   return { all, links };
 }
 
-/** Identity of a monitor, without its settings. */
+/** A monitor without its settings. */
 export type MonitorHead = Pick<Current, "id" | "name" | "link"> & {
   section: "monitors";
-  /** Size of its settings, secrets and description. */
+  /** Size of its settings, secrets and description, in bytes. */
   bytes: number;
 };
 
@@ -84,7 +84,7 @@ export async function monitorHeads(
   }));
 }
 
-/** Size limit of a batch of monitors with their fields. */
+/** Maximum bytes of a batch of monitors with their fields. */
 const portionBytes = 512 * 1024;
 
 export async function* monitorsIn(scope: Scope, heads: readonly MonitorHead[]) {
@@ -102,7 +102,7 @@ export async function* monitorsIn(scope: Scope, heads: readonly MonitorHead[]) {
   }
 }
 
-/** Links a record to an entry, with the applied fields. */
+/** Returns a statement that links a record to an entry, with the applied fields. */
 export function linkStatement(
   scope: Scope,
   link: { source: string; section: SectionName; key: string; recordId: string; adopted: boolean },

@@ -55,12 +55,12 @@ export type Row = Identified & Fields;
 
 /** Reads, compares and writes the records of one section. Fields are those of the REST API, including secrets. */
 type Resource<R extends Identified = Row, I extends object = Fields> = {
-  /** Lists records in export order. */
+  /** Lists the section's records in export order. */
   list(scope: Scope): Promise<R[]>;
   fieldsOf(scope: Scope, row: R, last: Fields | null): Fields;
   /** Returns the complete new input. Throws VALIDATION_ERROR with REST field names. */
   read(scope: Scope, row: R | null, entry: Fields): Promise<I>;
-  /** Adds slow or non-deterministic values, such as hashes. Called only for records that are written. */
+  /** Adds slow or non-deterministic values, such as hashes. Called only for records that will be written. */
   sealed?(scope: Scope, input: I, changed: readonly string[]): Promise<I>;
   create(scope: Scope, id: string, input: I, at: string): Statement[];
   change(scope: Scope, row: R, input: I, at: string): Statement[];
@@ -203,13 +203,13 @@ const maintenanceWindow = resource<StoredWindow, NewMaintenanceWindow>({
   ],
 });
 
-/** An undefined password leaves the stored password unchanged. */
+/** Input of a status page. An undefined password leaves the stored password unchanged. */
 type PageInput = Omit<NewStatusPage, "password"> & {
   password?: string | null;
   passwordHash: string | null;
 };
 
-/** Returns the last applied password if its hash is still stored. Hashes of other passwords can't be reversed. */
+/** Returns the last applied password if its hash is still stored. The hash of another password can't be reversed. */
 function passwordOf({ passwordHash }: StoredPage, last: Fields | null): unknown {
   if (passwordHash === null) return null;
   return passwordHash === last?.["passwordHash"] ? last["password"] : undefined;

@@ -13,7 +13,7 @@ export const configRoutes = routesUnder("/api/v1/config")
       description:
         "Without its secrets, of which only the places are told. `signalbox export` writes it as YAML.",
       data: ConfigExport,
-      // The request can wait for other changes of the organization.
+      // The request can wait for other changes to the organization.
       timeoutSeconds: 120,
       handle: async ({ scope }) => {
         const { exportConfiguration } = await import("./export-service.ts");
@@ -34,7 +34,7 @@ export const configRoutes = routesUnder("/api/v1/config")
       timeoutSeconds: 120,
       data: ConfigResult,
       errors: ["CONFLICT", "PRECONDITION_FAILED"],
-      // Loads the service on first use.
+      // The service is loaded on first use.
       handle: async ({ scope, query, body }) => {
         const { applyConfiguration, applyOptionsOf } = await import("./service.ts");
         return applyConfiguration(scope, body, applyOptionsOf(query));

@@ -2,12 +2,12 @@
 import { z } from "zod";
 import { line } from "../core/fields.ts";
 
-/** Key of a record. It needs no escaping in URLs, field paths and lists. */
+/** Pattern of a record's key. It needs no escaping in URLs, field paths and lists. */
 export const configKey = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 
 export const ConfigDocument = z
   .preprocess((document: object, context) => {
-    // Zod objects silently drop this name.
+    // Zod objects would silently drop this name.
     if (Object.hasOwn(Object(document), "__proto__"))
       context.addIssue({
         code: "custom",
@@ -23,7 +23,7 @@ export const ConfigDocument = z
     example: { monitors: { shop: { type: "http", url: "https://shop.example/health" } } },
   });
 
-/** A query flag without a value, such as `?dryRun`, means true. */
+/** A query flag. Without a value, as in `?dryRun`, it is true. */
 const flag = z.enum(["true", "false", ""], "must be true or false").optional();
 
 export const ConfigQuery = z.strictObject({
@@ -86,7 +86,7 @@ export const ConfigExport = z
   .meta({ id: "ConfigExport" });
 export type ConfigExport = z.infer<typeof ConfigExport>;
 
-/** Sections ordered so that records precede references to them. */
+/** Names of the sections, ordered so that records precede references to them. */
 export const configSections = [
   "alertChannels",
   "groups",

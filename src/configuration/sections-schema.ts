@@ -13,21 +13,21 @@ import { configKey, configSections } from "./schema.ts";
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 
-/** A field that refers to records by key, with the corresponding REST field of IDs. */
+/** A field that refers to records by key, with the corresponding REST field that contains IDs. */
 type Reference = { as: string; to: SectionName; many: boolean };
 
 type Section = {
-  /** Name in `external_records` and in messages. */
+  /** Name of the records in `external_records` and in messages. */
   noun: "alert-channel" | "group" | "monitor" | "maintenance-window" | "status-page";
   /** Field with the record's name. */
   naming: "name" | "title";
-  /** Limit on records of this section. */
+  /** Name of the limit on these records. */
   limit: LimitName;
   kinds: Kinds | null;
   /** REST fields that all types have. */
   common: Shape;
   references: Readonly<Record<string, Reference>>;
-  /** REST fields that are preserved if an entry omits them, as secrets are. */
+  /** REST fields that keep their stored value if an entry omits them, as secrets do. */
   kept: readonly string[];
 };
 
@@ -38,7 +38,7 @@ const alertChannels = many("alertChannelIds", "alertChannels");
 
 const { monitorIds: _members, ...ofGroup } = groupFields;
 
-/** Sections of a configuration. */
+/** The sections of a configuration. */
 export const sections: Readonly<Record<SectionName, Section>> = {
   alertChannels: {
     noun: "alert-channel",
@@ -112,7 +112,7 @@ const withoutOwnNames = ({ common, references }: Section): [string, z.ZodType][]
   return Object.entries(common).filter(([name]) => !byIds.has(name));
 };
 
-/** Fields of an entry by section and type, under their configuration names. */
+/** Returns the fields of an entry by section and type, with their configuration names. */
 export function fieldsOf(section: SectionName, type: string | null): Shape {
   const id = `${section} ${type}`;
   const known = shapes.get(id);

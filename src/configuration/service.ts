@@ -15,7 +15,7 @@ import { ConfigExport, type ConfigQuery, type ConfigResult } from "./schema.ts";
 import { isEmpty, statementsOf } from "./write.ts";
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 
-/** Fraction of a source's records that can be deleted without confirmation. */
+/** Fraction of a source's records that can be deleted without confirmation, 0–1. */
 const prunedShare = 0.2;
 
 const isSet = (flag: string | undefined) => flag === "true" || flag === "";
@@ -60,7 +60,7 @@ async function applied(
     const { statements, newMonitorIds } = await statementsOf(scope, plan);
     await commitEach(
       scope,
-      // Compiles in steps that yield to the event loop.
+      // Compiles the statements in steps that yield to the event loop.
       await mapYielding(statements, compiled),
       { action: "monitor.created", subjectIds: newMonitorIds },
       {},
@@ -76,7 +76,7 @@ async function mustBeAsRead(scope: Scope) {
   if (!ifMatchNames(scope, (tag) => tags.includes(tag))) throw changedSince();
 }
 
-/** Rejects a configuration for another organization. */
+/** Throws VALIDATION_ERROR if the configuration is for another organization. */
 async function mustBeFor(scope: Scope, { organization }: Configuration) {
   if (organization === null || organization === (await getOwnOrganization(scope)).slug) return;
   throw invalid("organization", "must be the slug of the organization that it is applied to");

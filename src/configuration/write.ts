@@ -37,7 +37,7 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
   const newMonitorIds = idsOf("monitors", its);
   const statements: Statement[] = [
     mustBeUnlinked(scope, plan),
-    // Removals come first, because they also change records that refer to the removed ones.
+    // Removals are first, because they also change records that refer to the removed ones.
     ...(await mapYielding(
       [...updated.flatMap(({ record }) => record ?? []), ...removed],
       (record) => guard(scope, record),
@@ -123,7 +123,7 @@ const isMonitor = ({ entry }: Step) => entry.section === "monitors";
 const guard = ({ organizationId }: Scope, { section, row }: Current) =>
   mustBeUnchanged(tableOf[sections[section].noun].table, organizationId, row);
 
-/** Fails if another request has linked a record to one of the new keys. */
+/** Guards that no other request has linked a record to one of the new keys. */
 function mustBeUnlinked(
   { organizationId }: Scope,
   { source, steps, links }: ConfigPlan,

@@ -14,7 +14,7 @@ const rowsInOrder = 40_000;
 
 /** Destination of a monitor's heartbeats. */
 export type Destination = {
-  /** Key of the written heartbeats. */
+  /** Key under which the heartbeats are written. */
   key: number;
   intervalSeconds: number;
   /** Only heartbeats after this time are imported, in Unix milliseconds; null imports all. */
@@ -27,9 +27,9 @@ type Counts = { heartbeats: number; hours: number; days: number };
 type Written = Counts & { keys: Set<number> };
 type Options = {
   store: Store;
-  /** Guard statements for each write: they fail if the import is no longer running. */
+  /** Returns guard statements for each write, which fail if the import is no longer running. */
   touch: () => Statement[];
-  /** Cutoff for heartbeats, in Unix milliseconds. Older ones are skipped. */
+  /** Cutoff for heartbeats, in Unix milliseconds. Older heartbeats are skipped. */
   keepBeatsFrom: number;
   keepHoursFrom: number;
   progress: (read: number) => void;
@@ -46,8 +46,8 @@ const sumTable = (unit: Unit) =>
   `${units[unit][0]} (${units[unit][1]}, monitor_key, ${sumColumns.join(", ")})`;
 
 /**
- * Writes heartbeats under reserved keys, so they stay invisible until the import commits. Yields to the event loop
- * between writes.
+ * Writes heartbeats under reserved keys, so that they stay invisible until the import commits.
+ * Yields to the event loop between writes.
  */
 export async function writeHistory(
   history: History,
@@ -85,7 +85,7 @@ export async function writeHistory(
   return written;
 }
 
-/** Returns null for an empty total, an already imported period, or a period beyond retention. */
+/** Returns the row of a total; null if it is empty, already imported or beyond the retention. */
 function rowOfSum(unit: Unit, sum: Sum, to: Destination, keepHoursFrom: number): Row | null {
   const periodMs = units[unit][2];
   if (to.after !== null && sum.period <= Math.floor(to.after / periodMs)) return null;
@@ -93,7 +93,7 @@ function rowOfSum(unit: Unit, sum: Sum, to: Destination, keepHoursFrom: number):
   return sumRow(sum, to, periodMs / 1_000);
 }
 
-/** Writes heartbeats, and totals them for periods that have no total in the source. */
+/** Writes heartbeats. Computes totals for periods that have no total in the source. */
 class BeatWriter {
   readonly #write: ReturnType<typeof writer>;
   readonly #hasSums: boolean;

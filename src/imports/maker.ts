@@ -19,12 +19,12 @@ export type Making = {
   picture: (path: string) => Promise<{ type: string; bytes: Uint8Array } | null>;
 };
 
-/** Statements that create or update a record. */
+/** A created or updated record, with its statements. */
 export type Made = {
   id: string;
   statements: Statement[];
   notes: string[];
-  /** Paused or disabled because a required part is missing. */
+  /** Whether the record is paused or disabled because a required part is missing. */
   isIncomplete?: boolean;
 };
 

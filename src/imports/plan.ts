@@ -7,14 +7,14 @@ export type Planned = {
   noun: Noun;
   externalId: string;
   name: string;
-  /** Fields of the request that creates the record, without links. */
+  /** Fields of the request that would create the record, without links. */
   fields: Fields;
   links: Record<string, readonly string[]>;
-  /** Compared instead of `fields` to detect a change, if `fields` depend on the day of the import. */
+  /** Compared instead of `fields` to detect changes, if `fields` depend on the day of the import. */
   basis?: unknown;
   /** Sentences about differences from the source. */
   notes: string[];
-  /** Paused or disabled because a required part is missing. */
+  /** Whether the record is paused or disabled because a required part is missing. */
   isIncomplete?: boolean;
 };
 
@@ -23,13 +23,13 @@ export type NotTaken = { noun: string; externalId: string; name: string; notes: 
 
 /** Everything that is imported from a source. Nothing is stored yet. */
 export type Plan = {
-  /** Identifies the installation. Repeated imports from it update the same records. */
+  /** ID of the installation. Repeated imports from it update the same records. */
   source: string;
   /** Product name with its version, for users. */
   product: string;
   records: Planned[];
   notTaken: NotTaken[];
-  /** Sentences that concern no single record. */
+  /** Sentences that do not concern a single record. */
   hints: string[];
   /** Mail server of the source; null if it has none. */
   smtp: Fields | null;
@@ -39,9 +39,9 @@ export type Plan = {
 export type History = {
   /** Number of rows, for the progress bar. */
   total: number;
-  /** Batches in the order of the source. Beats older than `since` can be omitted. */
+  /** Returns batches in the order of the source. Beats older than `since` can be omitted. */
   beats(since: number): AsyncIterable<readonly Beat[]> | Iterable<readonly Beat[]>;
-  /** Hourly or daily totals; null if the source has none and they must be computed from beats. */
+  /** Returns hourly or daily totals. Null if the source has none; they are then computed from beats. */
   sums:
     ((unit: "hours" | "days") => AsyncIterable<readonly Sum[]> | Iterable<readonly Sum[]>) | null;
 };
@@ -58,7 +58,7 @@ export type Beat = {
 /** Totals of the checks of one hour or day. */
 export type Sum = {
   externalId: string;
-  /** Hours or days since 1970. */
+  /** Number of hours or days since 1970. */
   period: number;
   up: number;
   down: number;

@@ -43,7 +43,7 @@ export const keyOf = ({ noun, externalId }: Pick<Planned, "noun" | "externalId">
 /** State of a record in the source at its last import. */
 type Last = { fields: Fields; links: Planned["links"]; basis: unknown };
 
-/** IDs of the records that still exist. */
+/** Returns the IDs of the known records that still exist. */
 export async function existing(
   { store, organizationId }: Scope,
   known: readonly Pick<ExternalRecord, "noun" | "recordId">[],
@@ -73,7 +73,7 @@ const limitOf = {
   "status-page": "status-pages",
 } as const satisfies Partial<Record<Noun, LimitName>>;
 
-/** One sentence per kind of record that exceeds the organization's limit. */
+/** Returns one sentence per kind of record that exceeds the organization's limit. */
 export const exceededLimits = ({ limits }: Scope, planned: readonly Planned[]): string[] =>
   Object.entries(limitOf).flatMap(([noun, limit]) => {
     const count = planned.filter((one) => one.noun === noun).length;
@@ -282,7 +282,7 @@ async function adoptPage(preparation: Preparation, one: Planned): Promise<boolea
   return true;
 }
 
-/** Statements for group members, audit entries, pauses and limits, which follow all records. */
+/** Returns the statements for group members, audit entries, pauses and limits, which follow all records. */
 async function concludingStatements(
   { scope, created, joining, updatedMonitors, at, options }: Preparation,
   newMonitorIds: readonly string[],

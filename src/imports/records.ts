@@ -31,7 +31,7 @@ export const tableOf = {
   incident: { table: incidents, action: null },
 } as const;
 
-/** Statements that fail if the organization exceeds its limits. */
+/** Returns guards that the organization stays within its limits. */
 export const mustFit = (scope: Scope, at: string): Statement[] => [
   mustBeWithin(scope, "monitors", monitors),
   mustFitMonitors(scope.organizationId),

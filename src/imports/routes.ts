@@ -20,7 +20,7 @@ import {
 } from "./upload-service.ts";
 import { listImports, undoImport } from "./undo-service.ts";
 
-/** Request timeout. Importing millions of heartbeats can take minutes. */
+/** Request timeout in seconds. Importing millions of heartbeats can take minutes. */
 const patienceSeconds = 240;
 
 export const importRoutes = (dependencies: ImportDependencies) =>

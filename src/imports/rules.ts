@@ -18,5 +18,5 @@ const titles: Record<Noun, string> = {
   incident: "Incidents",
 };
 
-/** Title of a kind of record in the report. Unknown kinds were not imported. */
+/** Returns the title of a kind of record in the report. Records of other kinds are never imported. */
 export const titleOf = (noun: string): string => titles[noun as Noun] ?? "Not taken";

@@ -10,13 +10,13 @@ export const ImportItem = z.object({
   externalId: z.string(),
   name: z.string(),
   decision: ImportDecision,
-  /** Paused or disabled because a required part is missing. */
+  /** Whether the record is paused or disabled because a required part is missing. */
   isIncomplete: z.boolean(),
   notes: z.array(z.string()),
 });
 export type ImportItem = z.infer<typeof ImportItem>;
 
-/** Lists every decision of an import by record name. */
+/** Report of every decision of an import, by record name. */
 export const ImportReport = z.object({
   source: z.string(),
   product: z.string(),

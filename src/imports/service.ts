@@ -66,7 +66,7 @@ export async function runImport(
     const report = await retrying(() => commitRecords(job, run, destinations, written));
     return { id: run.id, report };
   } catch (error) {
-    // If this fails as well, housekeeping removes the import.
+    // If this fails too, housekeeping removes the import.
     await scope.store.atomic(abandon(run)).catch(() => {});
     throw error;
   }
@@ -101,7 +101,7 @@ async function commitRecords(
   return report;
 }
 
-/** Report for the list of imports, with notes up to the size limit. */
+/** Shortens the notes of a report to the size limit of stored reports. */
 function stored(report: ImportReport): ImportReport {
   let left = importBounds.storedNotes.value;
   const fits = (notes: readonly string[]) => {
@@ -161,7 +161,7 @@ async function begin(
   });
 }
 
-/** Destination of each monitor's heartbeats. Known monitors get only heartbeats after their last one. */
+/** Returns where to write each monitor's heartbeats. Known monitors only get heartbeats after their last one. */
 async function destinationsOf(
   scope: Scope,
   planned: readonly Planned[],

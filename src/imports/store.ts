@@ -21,11 +21,11 @@ export type ImportRow = typeof imports.$inferSelect;
 export const insertImport = insertInto(imports);
 const putRecord = insertInto(externalRecords, "insert or replace");
 
-/** Vault path of a record's last imported state, which can contain secrets. */
+/** Returns the vault path of a record's last imported state, which can contain secrets. */
 const placeOf = (organizationId: string, recordId: string) =>
   `${organizationId}/external-record/${recordId}`;
 
-/** Links a record of ours to one of the source, with its sealed last imported state. */
+/** Returns a statement that links a record here to one of the source, with its sealed last imported state. */
 export function putExternalRecord(
   { vault, organizationId }: { vault: Vault; organizationId: string },
   record: Omit<ExternalRecord, "organizationId" | "secrets">,
@@ -36,7 +36,7 @@ export function putExternalRecord(
   return putRecord({ organizationId, ...record, secrets });
 }
 
-/** Returns the state of the record at its last import. */
+/** Returns the source's state of the record at its last import. */
 export function lastSaid(
   vault: Vault,
   { organizationId, recordId, secrets }: ExternalRecord,
@@ -107,7 +107,7 @@ const runs = mustText(
   "exists (select 1 from imports where organization_id = ? and id = ? and status = 'running')",
 );
 
-/** Marks the import as active. Fails if it was discarded in the meantime. */
+/** Returns statements that mark the import as active. They fail if it was discarded in the meantime. */
 export function touch(
   { organizationId }: Pick<Tenant, "organizationId">,
   id: string,
@@ -149,7 +149,10 @@ export async function resultKeys({ store, organizationId }: Tenant, ids: readonl
   return new Map(rows.map(({ id, key }) => [id, key]));
 }
 
-/** Reserves the next `count` keys. Fails with `StaleRead` if another key was assigned meanwhile. */
+/**
+ * Returns statements that reserve the next `count` keys. They fail with StaleRead if another key
+ * was assigned meanwhile.
+ */
 export function reserveKeys(last: number, count: number): Prepared[] {
   return [
     { ...mustText(`${seqText} = ?`), parameters: [last], otherwise: () => new StaleRead() },
@@ -165,7 +168,7 @@ export function reserveKeys(last: number, count: number): Prepared[] {
   ];
 }
 
-/** Queues the heartbeats of these keys for removal in the background. */
+/** Returns a statement that queues the heartbeats of these keys for removal. */
 export function discardKeys(first: number, last: number): Prepared {
   return {
     text: `insert into removed_monitors (key) with recursive keys (key) as (
@@ -175,7 +178,7 @@ export function discardKeys(first: number, last: number): Prepared {
   };
 }
 
-/** Discards an unfinished import and queues its invisible heartbeats for removal. */
+/** Returns statements that discard an unfinished import and queue its invisible heartbeats for removal. */
 export function abandon({
   organizationId,
   id,
@@ -192,7 +195,7 @@ export function abandon({
   ];
 }
 
-/** Without a write for 10 minutes, a running import counts as abandoned. */
+/** A running import counts as abandoned after 10 minutes without a write. */
 const silentMs = 10 * 60_000;
 
 /** Discards imports whose process was killed. */
@@ -207,7 +210,7 @@ export async function sweepImports({ store, now, isOver }: Sweeping): Promise<vo
   }
 }
 
-/** Moves heartbeats to the keys of monitors that existed before the import. */
+/** Returns statements that move heartbeats to the key of a monitor that existed before the import. */
 export function moveResults(from: number, to: number): Prepared[] {
   const sums = (table: string, period: string) => ({
     text: `insert into ${table} (${period}, monitor_key, ${sumColumns.join(", ")})
@@ -241,7 +244,7 @@ export const sumColumns = [
   "latency_counts",
 ];
 
-/** Assignments of `on conflict do update set` that add two partial totals. */
+/** SQL assignments for `on conflict do update set` that add two partial totals. */
 export const addition = sumColumns
   .map((name) => {
     if (name === "latency_counts") return `${name} = coalesce(${name}, excluded.${name})`;
@@ -254,8 +257,8 @@ export const addition = sumColumns
   .join(", ");
 
 /**
- * Time of the last heartbeat or total of each monitor, in Unix milliseconds; null without either. Totals count
- * because they are retained longer than heartbeats.
+ * Returns the time of the last heartbeat or total of each monitor, in Unix milliseconds; null
+ * without either. Totals count because they are retained longer than heartbeats.
  */
 export async function lastResults(
   store: Store,
@@ -276,9 +279,7 @@ export async function lastResults(
   return lasts;
 }
 
-/**
- * Yields days, newest first, with the monitors whose last total is of that day and newer than their last heartbeat.
- */
+/** Yields days, newest first, with the monitors whose last total is of that day and newer than their last heartbeat. */
 async function* lastDays(
   store: Store,
   lasts: ReadonlyMap<number, number | null>,
@@ -305,7 +306,7 @@ async function* lastDays(
   }
 }
 
-/** Last hour of the day with a total, by monitor. */
+/** Returns each monitor's last hour of the day that has a total. */
 async function lastHours(store: Store, day: number, keys: readonly number[]) {
   const hours = Array.from({ length: 24 }, (_, hour) => day * 24 + hour);
   const rows = await store.query<{ key: number; hour: number }>(

@@ -9,12 +9,12 @@ import { listImports } from "./undo-service.ts";
 
 export type ImportDependencies = {
   uploads: ImportUploads;
-  /** Retention of results and hours, in days. */
+  /** Retention of results and hourly values, in days. */
   keepResults: number;
   keepHours: number;
 };
 
-/** Starts an upload in parts. Throws CONFLICT without disk space. */
+/** Starts an upload in parts. Throws CONFLICT if disk space is missing. */
 export async function beginUpload(
   { organizationId }: Scope,
   { uploads }: ImportDependencies,

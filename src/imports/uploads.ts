@@ -11,7 +11,7 @@ import { bytesInWords } from "../core/text/words.ts";
 import { freeBytesOf } from "../database/file/data-files.ts";
 
 const maxBytes = importBounds.upload.value;
-/** Disk space that uploads must leave free. */
+/** Bytes of disk space that uploads must leave free. */
 const spareBytes = 512 * 1024 ** 2;
 
 type Upload = {
@@ -22,7 +22,7 @@ type Upload = {
   size: number;
   received: number;
   touchedAt: number;
-  /** Set during an import or a preview. */
+  /** Whether an import or a preview is reading the file. */
   isInUse: boolean;
 };
 
@@ -43,7 +43,10 @@ export class ImportUploads {
     this.end();
   }
 
-  /** Throws CONFLICT without disk space, or during an import of the organization. */
+  /**
+   * Starts an upload and replaces an earlier one. Throws CONFLICT if disk space is missing, or
+   * during an import of the organization.
+   */
   async begin(organizationId: string, { name, size }: { name: string; size: number }) {
     this.#removeOld();
     const before = this.#uploads.get(organizationId);
@@ -67,7 +70,10 @@ export class ImportUploads {
     return id;
   }
 
-  /** Returns the number of received bytes. Throws NOT_FOUND and CONFLICT. */
+  /**
+   * Appends a part and returns the number of received bytes. Throws NOT_FOUND, and CONFLICT for an
+   * unexpected offset.
+   */
   async append(organizationId: string, id: string, offset: number, bytes: Uint8Array) {
     const upload = this.#get(organizationId, id);
     if (offset !== upload.received || offset + bytes.length > upload.size)
@@ -76,7 +82,7 @@ export class ImportUploads {
         `The next byte is number ${upload.received} of ${upload.size}.`,
       );
     upload.received += bytes.length;
-    // Each part opens the file anew, so an abandoned upload leaks no file handle.
+    // Each part opens the file again, so an abandoned upload leaks no file handle.
     const handle = await open(join(upload.folder, "file"), "r+");
     try {
       await handle.write(bytes, 0, bytes.length, offset);
@@ -86,7 +92,7 @@ export class ImportUploads {
     return upload.received;
   }
 
-  /** Throws NOT_FOUND, and CONFLICT for an incomplete file. */
+  /** Calls `read` with a complete upload. Throws NOT_FOUND, and CONFLICT for an incomplete file. */
   async use<T>(
     organizationId: string,
     id: string,

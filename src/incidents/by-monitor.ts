@@ -1,4 +1,4 @@
-/** Opens, updates and resolves incidents for state changes of monitors. */
+/** Opens, updates and resolves incidents automatically when monitors change their state. */
 import { auditAndEvent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { timestamp } from "../core/time/clock.ts";
@@ -21,11 +21,11 @@ import {
 type StateChange = {
   organizationId: string;
   monitor: { id: string; name: string };
-  /** Severity of the incident to open when it goes down; null for none. */
+  /** Severity of the incident to open when the monitor goes down; null to open none. */
   severity: Severity | null;
   before: string;
   after: string;
-  /** Reason, in one sentence. */
+  /** Reason of the state change, as one sentence. */
   message: string;
   /** Start and end of the previous state, in Unix milliseconds. */
   since: number;
@@ -36,9 +36,9 @@ const openOne = `select id from incidents where organization_id = ? and monitor_
   and origin = 'monitor' and status <> 'resolved' order by id desc limit 1`;
 
 /**
- * Statements for the incident of a monitor whose state changed: opens it when the monitor goes down, posts to it, and
- * resolves it when the monitor is up. Leaves resolved and edited incidents of people unchanged. The write fails with
- * StaleRead after another write.
+ * Returns statements for the incident of a monitor whose state changed. The incident is opened when
+ * the monitor goes down, updated, and resolved when the monitor is up. Incidents that are resolved,
+ * or that a person opened, stay unchanged. The write fails with StaleRead after another write.
  */
 export async function incidentStatements(store: Store, change: StateChange): Promise<Statement[]> {
   const { organizationId, monitor, severity } = change;
@@ -62,7 +62,7 @@ export async function incidentStatements(store: Store, change: StateChange): Pro
     return [none, ...byMonitor(change, opening(organizationId, incident, "monitor", change.at))];
   }
   if (step === null || open === null) return [];
-  // A full timeline stays as it is. Alerts of the monitor itself do not depend on it.
+  // A full timeline gets no further updates. Alerts of the monitor do not depend on it.
   if (step === "update" && !hasRoom(open)) return [];
   const update = updateOf(change);
   const message = updateInWords(update, monitor.name);
@@ -78,8 +78,9 @@ const openOfMany = `from json_each(?) wanted cross join incidents i
     and i.origin = 'monitor' and i.status <> 'resolved'`;
 
 /**
- * Resolves the incidents that these monitors opened, as the actor who deletes them. Belongs before the statements
- * that remove them. The write fails with StaleRead after another write.
+ * Returns statements that resolve the incidents of monitors that are being deleted, with the same
+ * actor. Place them before the statements that delete the monitors. The write fails with StaleRead
+ * after another write.
  */
 export async function resolvingStatements(scope: Scope, monitorIds: readonly string[]) {
   const { store, organizationId } = scope;
@@ -114,12 +115,12 @@ export async function resolvingStatements(scope: Scope, monitorIds: readonly str
 function updateOf({ before, after, since, at }: StateChange): AutomaticUpdate {
   if (after === "down") return { kind: "down-again" };
   if (after === "degraded") return { kind: "degraded" };
-  // After a pause or a degraded state, the last state was not the outage.
-  // Rounded like its alert, because both report the same outage.
+  // After a pause or a degraded state, the last state was not the outage. Rounded as in the alert,
+  // because both report the same outage.
   return { kind: "up", downSeconds: before === "down" ? Math.round((at - since) / 1000) : null };
 }
 
-/** Adds the reason as a note, with its audit row and event, in the monitor's name. */
+/** Returns a monitor's write with its audit row and event. Adds the reason as an internal note. */
 function byMonitor(change: StateChange, { after, statements, audited }: Write): Statement[] {
   const { organizationId, monitor, message: reason, at } = change;
   const actor = { type: "monitor" as const, id: monitor.id, name: monitor.name };

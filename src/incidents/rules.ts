@@ -1,4 +1,4 @@
-/** Decides how an incident changes, and which timeline entries it gets. */
+/** Decides how a patch or a monitor changes an incident, and which timeline entries it adds. */
 import { Severity } from "../core/fields.ts";
 import { durationInWords } from "../core/text/words.ts";
 import {
@@ -23,8 +23,8 @@ type Changeable = Pick<
 >;
 
 /**
- * What a patch makes of an incident, and the timeline entry it posts. Every status may follow every
- * status; a patch without status and message posts nothing.
+ * Applies a patch to an incident, and returns the timeline entry that it adds. Any status can
+ * follow any status. A patch without status and message adds no entry.
  */
 export function incidentAfter(
   incident: Changeable,
@@ -49,7 +49,7 @@ export function incidentAfter(
   };
 }
 
-/** Applies a patch to a postmortem; null without a text. The first publication time stays. */
+/** Applies a patch to a postmortem; null if it has no text. Edits of a published one keep its publication time. */
 export function postmortemAfter(
   before: Postmortem | null,
   { message, published }: Pick<PostmortemPatch, "message" | "published">,
@@ -67,14 +67,17 @@ export function postmortemAfter(
 
 export type IncidentAction = `incident.${"resolved" | "reopened" | "updated"}`;
 
-/** `incident.resolved` on entering resolved, `incident.reopened` on leaving it, else `incident.updated`. */
+/**
+ * Returns `incident.resolved` if an incident becomes resolved, `incident.reopened` if it is no
+ * longer resolved, else `incident.updated`.
+ */
 export function actionOf(before: IncidentStatus, after: IncidentStatus): IncidentAction {
   if (after === "resolved" && before !== "resolved") return "incident.resolved";
   if (before === "resolved" && after !== "resolved") return "incident.reopened";
   return "incident.updated";
 }
 
-/** Effect of a monitor's state change on the open incident that it opened. */
+/** Returns how a monitor's state change affects the open incident that it opened; null for no effect. */
 export function automaticStep(
   isOpen: boolean,
   severity: Severity | null,
@@ -86,7 +89,10 @@ export function automaticStep(
   return after === "down" || after === "degraded" ? "update" : null;
 }
 
-/** Facts of a monitor's state change for its incident; the wording depends on the reader. */
+/**
+ * Facts of a monitor's state change. They are stored instead of a text, because each status page
+ * has its own name for the monitor.
+ */
 export type AutomaticUpdate =
   | { kind: "down" | "down-again" | "degraded" }
   /** `downSeconds` is null if the last state was not the outage. */
@@ -94,15 +100,15 @@ export type AutomaticUpdate =
   /** The monitor was deleted. */
   | { kind: "removed" };
 
-/** The title of an incident that a monitor opened. */
+/** Facts of the title of an incident that a monitor opened. */
 export type AutomaticTitle = { kind: "down" };
 
-/** Renders an `AutomaticTitle`; `name` is the monitor's, or its name on a status page. */
+/** Renders an `AutomaticTitle`. `name` is the monitor's name, or its name on a status page. */
 export function titleInWords(name: string): string {
   return `${name} is down`;
 }
 
-/** Text for customers on status pages. The reason is only in an internal note. */
+/** Renders an update for visitors of status pages. The reason is only in an internal note. */
 export function updateInWords(update: AutomaticUpdate, name: string): string {
   switch (update.kind) {
     case "down":
@@ -120,14 +126,14 @@ export function updateInWords(update: AutomaticUpdate, name: string): string {
   }
 }
 
-/** Parses stored facts. */
+/** Parses the stored facts of a title or update; null for a person's text. */
 export function factsIn<T extends AutomaticTitle | AutomaticUpdate>(
   stored: string | null,
 ): T | null {
   return stored === null ? null : (JSON.parse(stored) as T);
 }
 
-/** The requested states of a list, as pairs; null for all. */
+/** Returns the combinations of status and severity that a list query selects; null for all. */
 export function statesWanted(
   query: Pick<IncidentQuery, "status" | "severity" | "open">,
 ): { status: IncidentStatus; severity: Severity }[] | null {

@@ -1,4 +1,4 @@
-/** Wire format of incidents and their timelines. */
+/** Wire format of incidents, their timelines, notes and postmortems. */
 import { incidentStatuses } from "../core/statuses.ts";
 import { z } from "zod";
 import {

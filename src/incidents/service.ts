@@ -1,4 +1,4 @@
-/** Creates, changes and deletes incidents and their updates. */
+/** Use cases of incidents, timeline updates, notes and postmortems. */
 import { sql } from "drizzle-orm";
 import { commit, commitUnchanged, guardCurrent, guardUnconditional } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
@@ -44,18 +44,18 @@ import {
   reviewing,
 } from "./statements.ts";
 
-/** A page of the incidents, newest first. */
+/** Lists a page of incidents, newest first. */
 export function listIncidents(scope: Scope, query: IncidentQuery) {
   const read = () => pageOfIncidents(scope, query);
   return query.q === undefined ? read() : inSearchTurn(scope, read);
 }
 
-/** Throws NOT_FOUND. */
+/** Reads an incident with its timeline. Throws NOT_FOUND. */
 export async function getIncident(scope: Scope, id: string): Promise<IncidentRecord> {
   return found(await findIncident(scope, id), "incident");
 }
 
-/** Throws NOT_FOUND. */
+/** Reads an incident without its timeline. Throws NOT_FOUND. */
 async function getHead(scope: Scope, id: string): Promise<IncidentHead> {
   return found(await findHead(scope, id), "incident");
 }
@@ -94,7 +94,10 @@ export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
   });
 }
 
-/** An incident that a monitor opened keeps that monitor first, because the monitor resolves it. */
+/**
+ * Throws VALIDATION_ERROR unless the monitor that opened the incident stays the first one. That
+ * monitor resolves the incident.
+ */
 function mustKeepOpener({ origin, monitorId }: IncidentHead, { monitorIds }: IncidentPatch) {
   if (origin === "monitor" && monitorId !== null && monitorIds && monitorIds[0] !== monitorId)
     throw invalid("monitorIds", "must begin with the monitor that opened the incident");
@@ -120,7 +123,7 @@ export function editUpdate(
   });
 }
 
-/** Throws NOT_FOUND. */
+/** Lists the earlier texts of an update. Throws NOT_FOUND. */
 export async function listRevisions(
   scope: Scope,
   id: string,
@@ -160,7 +163,7 @@ export function updatePostmortem(
   });
 }
 
-/** Throws NOT_FOUND, PRECONDITION_FAILED. */
+/** Deletes a postmortem. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deletePostmortem(scope: Scope, id: string): Promise<typeof deleted> {
   return retrying(async () => {
     const before = await getHead(scope, id);
@@ -196,7 +199,7 @@ export function addNote(
   );
 }
 
-/** Throws NOT_FOUND. */
+/** Deletes an internal note. Throws NOT_FOUND. */
 export function deleteNote(scope: Scope, incidentId: string, id: string): Promise<typeof deleted> {
   const { organizationId } = scope;
   const note = matching(incidentNotes, { organizationId, incidentId, id });
@@ -212,7 +215,7 @@ export function deleteNote(scope: Scope, incidentId: string, id: string): Promis
   );
 }
 
-/** Removes an incident with its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */
+/** Deletes an incident with its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteIncident(scope: Scope, id: string): Promise<typeof deleted> {
   return retrying(async () => {
     const incident = await getHead(scope, id);

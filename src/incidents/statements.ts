@@ -1,4 +1,4 @@
-/** Statements that write incidents, updates and revisions. */
+/** Creates the statements that write incidents, updates and revisions. */
 import type { AuditedChange } from "../events/commit.ts";
 import type { Actor } from "../events/scope.ts";
 import { timestamp } from "../core/time/clock.ts";
@@ -33,7 +33,7 @@ const changeRow = updateOf(incidents, [
 ]);
 const insertUpdate = insertInto(incidentUpdates);
 
-/** Serializes the facts for storage. */
+/** Serializes the facts of an incident or update for storage. */
 function stored<T extends { automatic: object | null }>(record: T) {
   return { ...record, automatic: record.automatic && JSON.stringify(record.automatic) };
 }
@@ -47,7 +47,7 @@ const linkText = `insert into incident_monitors (organization_id, incident_id, m
   select ?, ?, value, key from json_each(?)`;
 const unlinkText = "delete from incident_monitors where organization_id = ? and incident_id = ?";
 
-/** Replaces the monitors of an incident; `before` are the previous ones. */
+/** Returns statements that replace the monitors of an incident. `before` are the previous monitors. */
 function naming(
   organizationId: string,
   { id, monitorIds }: IncidentHead,
@@ -61,14 +61,14 @@ function naming(
   ];
 }
 
-/** The next entry of the incident's timeline. */
+/** Returns a statement that adds the next entry to the incident's timeline. */
 const posting = (organizationId: string, { id, version }: IncidentHead, update: UpdateRecord) =>
   insertUpdate({ organizationId, incidentId: id, seq: version, ...stored(update) });
 
 const countText = "(select coalesce(sum(count), 0) from incident_counts where organization_id = ?)";
 const fewEnough = mustText(`${countText} <= ?`);
 
-/** Guards the limit of incidents per organization. Place it after the statement that adds one. */
+/** Guards the limit of incidents per organization. Append it to statements that add an incident. */
 export const mustHaveRoomForIncident = (organizationId: string): Statement => ({
   ...fewEnough,
   parameters: [organizationId, maxIncidents],
@@ -79,7 +79,7 @@ export const mustHaveRoomForIncident = (organizationId: string): Statement => ({
     ),
 });
 
-/** Whether an organization can have another incident. */
+/** Whether the organization is below its limit of incidents. */
 export async function hasRoomForIncident(store: Store, organizationId: string): Promise<boolean> {
   const [row] = await store.query<{ count: number }>(`select ${countText} as count`, [
     organizationId,
@@ -93,7 +93,7 @@ const fits = mustText(
   `exists (select 1 from incidents where organization_id = ? and id = ? and entries <= ? and text_bytes <= ?)`,
 );
 
-/** Guards the bounds of the timeline. Place it after the statement that adds to the timeline. */
+/** Guards the limits of a timeline. Append it to statements that add to the timeline. */
 export const mustFitTimeline = (organizationId: string, incidentId: string): Statement => ({
   ...fits,
   parameters: [organizationId, incidentId, maxEntries, maxTextBytes],
@@ -104,16 +104,16 @@ const maxEntries = incidentBounds.entries.value;
 const maxTextBytes = incidentBounds.text.value;
 const timelineFull = `The timeline of an incident can have at most ${maxEntries} updates, edits and notes with ${amountIn(incidentBounds.text)} of text. Resolve this incident and open another one.`;
 
-/** Whether the timeline has room for an update that a monitor writes, and its note. */
+/** Whether the timeline has room for an automatic update and its note. */
 export const hasRoom = ({ entries, textBytes }: IncidentHead) =>
   entries + 2 <= maxEntries && textBytes + automaticBytes <= maxTextBytes;
 
-/** Upper bound of an automatic update and its note. */
+/** Maximum bytes of an automatic update and its note. */
 const automaticBytes = 16 * 1024;
 
 const insertNote = insertInto(incidentNotes);
 
-/** A note to add. */
+/** Creates an internal note. */
 export function newNote(message: string, { type, id, name }: Actor, now: number): IncidentNote {
   return { id: newId(now), message, createdAt: timestamp(now), author: { type, id, name } };
 }
@@ -136,7 +136,7 @@ const replacing = ` on conflict (organization_id, incident_id) do update set
   message = excluded.message, published_at = excluded.published_at, updated_at = excluded.updated_at`;
 const removeText = "delete from incident_postmortems where organization_id = ? and incident_id = ?";
 
-/** Sets or removes the postmortem. Only a public change affects `updatedAt`. */
+/** Returns the write that sets or removes the postmortem. Only a public change affects `updatedAt`. */
 export function reviewing(
   organizationId: string,
   before: IncidentHead,
@@ -175,7 +175,10 @@ const insertRevision = insertInto(incidentUpdateRevisions);
 const editText = `update incident_updates set message = ?, edited_at = ?, automatic = null
   where organization_id = ? and incident_id = ? and id = ?`;
 
-/** Replaces the text of an update and stores the old one as a revision. A monitor's update becomes the editor's. */
+/**
+ * Returns the write that replaces the text of an update and stores the old text as a revision. A
+ * monitor's update becomes the editor's.
+ */
 export function editing(
   organizationId: string,
   before: IncidentHead,
@@ -206,10 +209,13 @@ export function editing(
   };
 }
 
-/** Actions of people and monitors on an incident's timeline. */
+/** A change of an incident with its audited action. */
 type IncidentChange = AuditedChange<IncidentAction | "incident.opened">;
 
-/** The incident after a write, the update that it posts or edits, its statements, and its audit row and event. */
+/**
+ * The result of a change: the incident after it, its added or edited update, its statements, and
+ * its audit row and event.
+ */
 export type Write = {
   after: IncidentHead;
   posted: UpdateRecord | null;
@@ -217,7 +223,10 @@ export type Write = {
   audited: IncidentChange;
 };
 
-/** A new incident with its first timeline entry. A monitor's text is stored with its facts. */
+/**
+ * Returns the write that opens an incident with its first timeline entry. A monitor's text is
+ * stored with its facts.
+ */
 export function opening(
   organizationId: string,
   {
@@ -263,8 +272,9 @@ export function opening(
 }
 
 /**
- * A patch of an incident, with the update that it posts, if any. `automatic` has the facts of a monitor's
- * update. A title that a person changes is no longer automatic. Resolving works on a full timeline, too.
+ * Returns the write that patches an incident, with the update that it adds, if any. `automatic`
+ * contains the facts of a monitor's update. A title that a person edits is no longer automatic.
+ * Resolving is possible even if the timeline is full.
  */
 export function patching(
   organizationId: string,

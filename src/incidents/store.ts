@@ -1,4 +1,4 @@
-/** Queries about incidents and their timelines. */
+/** Queries of incidents and their timelines. */
 import { and, gt } from "drizzle-orm";
 import { offsetOf, page } from "../core/paging.ts";
 import { eachListed, type Listed, StreamedList } from "../core/text/streamed-list.ts";
@@ -17,19 +17,19 @@ import type {
   Postmortem,
 } from "./schema.ts";
 
-/** A timeline entry with the facts of a monitor's update; null for a person's. */
+/** A timeline entry. `automatic` contains the facts of a monitor's update; null for a person's. */
 export type UpdateRecord = IncidentUpdate & { automatic: AutomaticUpdate | null };
 
 /** An incident without its timeline, as needed for a write. */
 export type IncidentHead = IncidentSummary & {
-  /** Source of the ETag. */
+  /** Number of changes, from which the ETag is derived. */
   version: number;
-  /** The facts of a title that a monitor set; null for a person's. */
+  /** Facts of a title that a monitor set; null for a person's title. */
   automatic: AutomaticTitle | null;
   postmortem: Postmortem | null;
   /** Number of updates, revisions and notes. */
   entries: number;
-  /** Bytes of their texts and the postmortem. */
+  /** Total bytes of the texts of updates, revisions, notes and the postmortem. */
   textBytes: number;
 };
 
@@ -38,10 +38,10 @@ export type IncidentRecord = IncidentHead & {
   notes: Listed<IncidentNote>;
 };
 
-/** An incident with as many of its latest updates as a page shows. */
+/** An incident with its latest updates, as many as a page shows. */
 export type ShownIncident = IncidentHead & { updates: readonly UpdateRecord[] };
 
-/** Aborts the search when the client disconnects. */
+/** A tenant, and a signal that aborts the search when the client disconnects. */
 type Searching = Tenant & { signal?: AbortSignal | null };
 
 type SummaryRow = Omit<IncidentSummary, "public" | "monitorIds"> &
@@ -53,7 +53,7 @@ type HeadRow = SummaryRow &
   };
 type Row = HeadRow & { updates: string; notes: string };
 
-/** An incident's monitors, as stored in its row. */
+/** The monitors of an incident, as stored in its row. */
 export type MonitorColumns = { monitorId: string | null; monitorIds: string | null };
 
 export function monitorIdsIn({ monitorId, monitorIds }: MonitorColumns): string[] {
@@ -65,15 +65,15 @@ const summary = `id, title, status, severity, monitor_id AS "monitorId", monitor
   origin, public,
   resolved_at AS "resolvedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** Timeline entries per query; more if they are short. */
+/** Timeline entries per query. Queries for short entries read more, up to `maxPortion`. */
 const portion = 50;
 const maxPortion = 1_000;
-/** Bytes above which a timeline is streamed. */
+/** Size in bytes above which a timeline is streamed. */
 const listedBytes = 256 * 1024;
-/** Bytes of an entry in addition to its text. */
+/** Estimated bytes of an entry in addition to its text. */
 const entryBytes = 256;
 
-// SQLite returns the timeline as JSON: one query costs less than half of two.
+// SQLite returns the timeline as JSON. One query takes less than half the time of two.
 const updatesOf = (condition: string, limit = `${portion}`) => `SELECT
     json_group_array(json_object('id', id, 'status', status, 'message', message,
       'createdAt', created_at, 'editedAt', edited_at, 'automatic', json(automatic)) ORDER BY seq) AS entries
@@ -111,7 +111,7 @@ function headIn(row: HeadRow): IncidentHead {
   return { ...row, ...shown(row), automatic, postmortem };
 }
 
-/** An incident with its timeline, which is streamed if it is long. */
+/** Reads an incident with its timeline, which is streamed if it is long. */
 export async function findIncident(tenant: Tenant, id: string): Promise<IncidentRecord | null> {
   const [row] = await tenant.store.query<Row>(one, [tenant.organizationId, id]);
   if (row === undefined) return null;
@@ -122,7 +122,7 @@ export async function findIncident(tenant: Tenant, id: string): Promise<Incident
 
 type TimelineName = keyof typeof further;
 
-/** The updates or notes of an incident, starting with those in its row. */
+/** Returns the updates or notes of an incident. The first ones are already in the row. */
 async function timelineOf<T extends { id: string }>(
   tenant: Tenant,
   row: Row,
@@ -168,7 +168,7 @@ export async function findUpdate(
   return row === undefined ? null : { ...row, automatic: factsIn<AutomaticUpdate>(row.automatic) };
 }
 
-/** Earlier texts of an update, oldest first, as a stream. */
+/** Streams the earlier texts of an update, oldest first. */
 export function revisionsOf(tenant: Tenant, incidentId: string, updateId: string) {
   return new StreamedList<IncidentUpdateRevision>(async function* () {
     for (let last = ""; ;) {
@@ -202,14 +202,14 @@ async function revisionsAfter(
   }));
 }
 
-/** One page of an organization's incidents, newest first, and how many there are in all. */
+/** Returns a page of an organization's incidents, newest first, and the total number of matches. */
 export async function pageOfIncidents(tenant: Searching, query: IncidentQuery) {
   const { store, organizationId } = tenant;
   if (query.monitorId !== undefined || query.q !== undefined) return search(tenant, query);
   const { source, parameters, total } = selection(organizationId, query);
   const [count] = await store.query<{ total: number }>(total.text, total.parameters);
   const found = count?.total ?? 0;
-  // Skipping a million rows to find an empty page would block other requests.
+  // Skipping a million rows to return an empty page would block other requests.
   if (offsetOf(query) >= found) return page<IncidentSummary>(query, [], found);
   const rows = await store.query<SummaryRow>(
     `SELECT ${summary} FROM ${source} ORDER BY id DESC LIMIT ? OFFSET ?`,
@@ -228,7 +228,8 @@ type Selection = {
   total: { text: string; parameters: string[] };
 };
 
-// ids are UUIDv7 created with createdAt, so their order is "newest first, id as tie-break".
+// IDs are UUIDv7 created together with createdAt. Sorting by ID therefore means newest first, with
+// a tie-break.
 function selection(organizationId: string, query: IncidentQuery): Selection {
   const states = statesWanted(query);
   const counts = `SELECT coalesce(sum(count), 0) AS total FROM incident_counts WHERE organization_id = ?`;
@@ -238,8 +239,8 @@ function selection(organizationId: string, query: IncidentQuery): Selection {
       parameters: [organizationId],
       total: { text: counts, parameters: [organizationId] },
     };
-  // The newest of each wanted state, merged: reads no more than the page needs, however rare or
-  // common a state is. A plain IN would sort all that match.
+  // Merges the newest rows of each selected state. This reads only the rows that the page needs; a
+  // plain IN would sort all matches.
   const branch = `SELECT * FROM (SELECT * FROM incidents WHERE organization_id = ? AND status = ?
     AND severity = ? ORDER BY id DESC LIMIT ?)`;
   const needed = Math.min(offsetOf(query) + query.per_page, Number.MAX_SAFE_INTEGER);

@@ -4,18 +4,18 @@ import { Id, integer, line, Timestamp } from "../../core/fields.ts";
 export const KeyName = line(255);
 const KeyScope = z.enum(["read", "write"]);
 
-/** An API key without its secret. */
+/** An API key as the API shows it, without its secret. */
 export const ApiKey = z.object({
   id: Id,
   name: z.string(),
   scope: KeyScope,
-  /** The person who created it; null for the command line. */
+  /** The person who created the key; null for the command line. */
   createdById: Id.nullable(),
   createdAt: Timestamp,
   /** Null if it never expires. */
   expiresAt: Timestamp.nullable(),
   revokedAt: Timestamp.nullable(),
-  /** Up to a minute late; null for an unused key. */
+  /** Time of the last request, up to one minute late; null for an unused key. */
   lastUsedAt: Timestamp.nullable(),
 });
 export type ApiKey = z.infer<typeof ApiKey>;
@@ -26,6 +26,6 @@ export const NewApiKey = z.strictObject({
   expiresInDays: integer(1, 3650).nullable().default(null),
 });
 
-/** With the secret, which is shown only once. */
+/** A new API key with its secret, which is shown only once. */
 export const MadeApiKey = ApiKey.extend({ key: z.string() });
 export type MadeApiKey = z.infer<typeof MadeApiKey>;

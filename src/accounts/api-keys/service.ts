@@ -1,4 +1,4 @@
-/** Creates, lists and revokes API keys, and finds the owner of a key. */
+/** Creates, lists and revokes API keys, and authenticates requests with them. */
 import { and, asc, eq, getTableColumns, isNull, or, sql } from "drizzle-orm";
 import { auditAndEventEach, commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
@@ -16,10 +16,13 @@ import type { Keys } from "../../http/services.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
 import { type ApiKey, KeyName } from "./schema.ts";
 
-/** Roles that can create keys. */
+/** Roles that can create API keys. */
 const keyMakers = Role.options.filter((role) => isAtLeast(role, "admin"));
 
-/** Creates a key and returns it; it cannot be read again. `expiresInMs` null means never. Throws VALIDATION_ERROR. */
+/**
+ * Creates a key and returns it with its secret, which can't be read again. `expiresInMs` null means
+ * never. Throws VALIDATION_ERROR.
+ */
 export async function createApiKey(
   context: Scope,
   input: { name: string; scope: "read" | "write"; expiresInMs: number | null },
@@ -62,7 +65,7 @@ function mustMakeKeys(organizationId: string, personId: string) {
   );
 }
 
-/** Revokes the valid keys that a person created, because they can have copied them. */
+/** Revokes the valid keys that a person created, because the person can have copied them. */
 export async function revokeKeysBy(scope: Scope, createdById: string) {
   const { store, organizationId } = scope;
   const where = unrevoked({ organizationId, createdById });
@@ -88,7 +91,7 @@ export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]>
     .orderBy(asc(apiKeys.id));
 }
 
-/** Revokes a key. Throws NOT_FOUND, and CONFLICT when it was already revoked. */
+/** Revokes a key. Throws NOT_FOUND, and CONFLICT if the key is already revoked. */
 export async function revokeApiKey(context: Scope, id: string): Promise<ApiKey> {
   const { store, organizationId } = context;
   const key = (await listApiKeys(context)).find((candidate) => candidate.id === id);
@@ -111,7 +114,10 @@ function alreadyRevoked() {
   return new AppError("CONFLICT", "This API key was already revoked.");
 }
 
-/** Cache lifetime of a key without writes of this process. The command line or another node can revoke it in the meantime. */
+/**
+ * Cache lifetime of a key without writes by this process. The command line or another node can
+ * revoke the key in the meantime.
+ */
 const trustedMs = 500;
 const maxTrusted = 10_000;
 
@@ -123,7 +129,7 @@ type Row = Pick<
 const byHash = `SELECT organization_id AS "organizationId", id, name, scope,
   expires_at AS "expiresAt" FROM api_keys WHERE hash = ? AND revoked_at IS NULL`;
 
-/** Caches the owner of each API key. */
+/** Caches the principal of each API key. */
 export function apiKeyCache(store: Store, clock: Clock): Keys {
   const trusted = new Map<string, { principal: Principal; until: number }>();
   let usedAt = new Map<string, number>();

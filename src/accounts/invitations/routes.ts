@@ -21,7 +21,7 @@ import {
 } from "./service.ts";
 import { SignInStep } from "../sign-in/schema.ts";
 
-/** `origin` is the public address of this appliance. */
+/** Invitation routes. `origin` is the public URL of this appliance. */
 export const invitationRoutes = ({ origin }: { origin: () => string }) =>
   routesUnder("/invitations")
     .get(

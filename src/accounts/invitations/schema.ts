@@ -7,7 +7,7 @@ import { Token } from "../sign-in/schema.ts";
 export const NewInvitation = z.strictObject({ email: EmailAddress, role: Role });
 export type NewInvitation = z.output<typeof NewInvitation>;
 
-/** Somebody who was asked to join and has not answered yet. */
+/** An invitation that was not accepted yet. */
 export const Invitation = z.object({
   id: Id,
   email: z.string(),
@@ -18,13 +18,13 @@ export const Invitation = z.object({
 });
 export type Invitation = z.infer<typeof Invitation>;
 
-/** Its link holds a token that is shown this once. */
+/** A new invitation. The token in its link is shown only once. */
 export const SentInvitation = Invitation.extend({ link: z.string() });
 export type SentInvitation = z.infer<typeof SentInvitation>;
 
 export const InvitationToken = z.strictObject({ token: Token });
 
-/** What whoever holds the link is told; whether somebody signs in with the address is not among it. */
+/** An invitation as shown to anyone with its link. It does not reveal whether the address has an account. */
 export const InvitationLook = z.object({
   organization: z.object({ name: z.string() }),
   email: z.string(),
@@ -34,12 +34,15 @@ export type InvitationLook = z.infer<typeof InvitationLook>;
 
 export const Acceptance = z.strictObject({
   token: Token,
-  /** Of somebody new; absent for somebody who has signed in before. */
+  /** Name of a new person; absent for an existing one. */
   name: PersonName.optional(),
-  /** Chosen by somebody new, known by somebody who has signed in before; absent for whoever is signed in with this address. */
+  /**
+   * A new person chooses this password; an existing one enters theirs. Absent if the visitor is
+   * signed in with this address.
+   */
   password: Password.optional(),
 });
 export type Acceptance = z.output<typeof Acceptance>;
 
-/** What somebody new has to say about themselves. */
+/** Fields of a new account. */
 export const NewAccount = z.object({ name: PersonName, password: NewPassword });

@@ -40,8 +40,9 @@ export function listInvitations(scope: Scope): Promise<Invitation[]> {
 }
 
 /**
- * Invites an address for seven days, in place of an earlier invitation of it. `origin` is where the
- * invited one finds this appliance. Throws CONFLICT for a member, FORBIDDEN for an owner-to-be whom no owner invites.
+ * Invites an e-mail address for seven days, and replaces its earlier invitation. `origin` is the
+ * public URL of this appliance. Throws CONFLICT for a member, and FORBIDDEN if the actor can't
+ * grant the role.
  */
 export async function invite(scope: Scope, { email, role }: NewInvitation, origin: string) {
   const { store, organizationId, actor } = scope;
@@ -67,7 +68,7 @@ export async function invite(scope: Scope, { email, role }: NewInvitation, origi
       scope,
       [
         ...allowed,
-        // A new invitation replaces an earlier one of the same address.
+        // A new invitation replaces an earlier one to the same address.
         store.db.delete(invitations).where(matching(invitations, { organizationId, emailKey })),
         store.db.insert(invitations).values(row),
         mustBeFew(scope),
@@ -78,7 +79,7 @@ export async function invite(scope: Scope, { email, role }: NewInvitation, origi
   });
 }
 
-/** Invitations count towards the limit of members, so accepting never fails. */
+/** Guards the limit of members. Invitations count too, so accepting one never exceeds the limit. */
 function mustBeFew({ organizationId, limits }: Scope): Statement {
   const countOf = (table: SQLiteTable) =>
     sql`(select count(*) from ${table} where organization_id = ${organizationId})`;
@@ -87,7 +88,7 @@ function mustBeFew({ organizationId, limits }: Scope): Statement {
   );
 }
 
-/** Public URL of this appliance, which is not loopback. */
+/** Returns `origin`, or `elsewhere` if `origin` is a loopback address that other people can't open. */
 export function reachedFrom(origin: string, elsewhere: string): string {
   const isLocal = /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/.test(origin);
   return isLocal ? elsewhere : origin;
@@ -107,12 +108,12 @@ export async function revokeInvitation(scope: Scope, id: string): Promise<typeof
   );
 }
 
-/** Allowed pairs of inviting and invited role, such as `admin member`. */
+/** Allowed combinations of inviting and invited role, such as `admin member`. */
 const entitled = Role.options.flatMap((role) =>
   Role.options.filter((by) => mayManage(by, role)).map((by) => `${by} ${role}`),
 );
 
-/** Whether the inviting person has a role in the organization that can grant this role. */
+/** Whether the inviting person still has a role that can grant the invited role. */
 const isEntitled = sql`exists (select 1 from ${memberships} m
   where m.organization_id = ${invitations.organizationId}
     and m.person_id = ${invitations.invitedById}
@@ -121,7 +122,7 @@ const isEntitled = sql`exists (select 1 from ${memberships} m
 const over = () =>
   new AppError("NOT_FOUND", "This invitation is no longer valid. Ask for a new one.");
 
-/** The invitation of this token, while its sender could still send it. */
+/** Finds the open invitation of a token. Its sender must still be allowed to send it. */
 async function openedBy(context: VisitorContext, token: string) {
   const { store, clock } = context;
   const ofToken = matching(invitations, { tokenHash: sha256(token) });
@@ -138,7 +139,10 @@ async function openedBy(context: VisitorContext, token: string) {
   return found;
 }
 
-/** The invitation for the holder of the link. Throws NOT_FOUND for a wrong, used or expired token, RATE_LIMITED. */
+/**
+ * Returns the invitation to show to the holder of the link. Throws NOT_FOUND for a wrong, used or
+ * expired token, RATE_LIMITED.
+ */
 export async function lookAtInvitation(context: VisitorContext, token: string) {
   const { invitation, organizationName } = await openedBy(context, token);
   const { email, role } = invitation;
@@ -146,11 +150,11 @@ export async function lookAtInvitation(context: VisitorContext, token: string) {
 }
 
 /**
- * Joins the organization: as whoever is signed in with the address; with a name as somebody new;
- * without one as somebody who signs in with the address and gives their password. Whether there is
- * such a person makes no difference to somebody new: several may share an address, apart from one
- * another. Throws NOT_FOUND for the token, UNAUTHORIZED for the password, VALIDATION_ERROR,
- * RATE_LIMITED, and CONFLICT for a member.
+ * Accepts an invitation. A visitor who is signed in with the address joins immediately. With a
+ * name, a new person is created; without one, an existing person signs in with their password.
+ * Several people can share an address, so the response never reveals existing accounts. Throws
+ * NOT_FOUND for the token, UNAUTHORIZED for the password, VALIDATION_ERROR, RATE_LIMITED, and
+ * CONFLICT for a member.
  */
 export async function acceptInvitation(context: VisitorContext, input: Acceptance): Promise<Stage> {
   const { store, session } = context;
@@ -179,7 +183,7 @@ async function joinAsNew(
   const { name, password } = parse(NewAccount, { name: input.name, password: input.password });
   mustBeStrongPassword(password, [email, name, organization]);
   const known = await findPeopleByEmail(context.store, emailKey);
-  // An accepted password opens an existing account, so this counts as an attempt.
+  // If the password belongs to an existing account, this signs in, so it counts as an attempt.
   countAttempt(context);
   const hash = await hashPassword(password, hashingFor(context), known[0]?.passwordHash);
   const own = known.find(({ passwordHash }) => passwordHash === hash);
@@ -188,7 +192,7 @@ async function joinAsNew(
   return begin(context, row, "signed-in", [...statements, ...joins(context, invitation, row)]);
 }
 
-/** Statements that add the person; an invitation works once. */
+/** Returns statements that add the person and use up the invitation. */
 function joins(
   context: VisitorContext,
   invitation: InvitationRow,
@@ -211,7 +215,7 @@ function joins(
 
 type InvitationRow = typeof invitations.$inferSelect;
 
-/** Open invitations, newest first. */
+/** Returns open invitations, newest first. */
 function openInvitations({ store, organizationId }: Tenant, now: number) {
   const isOpen = gt(invitations.expiresAt, timestamp(now));
   return store.db
@@ -221,7 +225,7 @@ function openInvitations({ store, organizationId }: Tenant, now: number) {
     .orderBy(desc(invitations.id));
 }
 
-/** Removes an invitation, guarded by `condition` and against concurrent removal. */
+/** Returns statements that remove an invitation, guarded by `condition` and against a concurrent removal. */
 function takeInvitation(
   store: Store,
   { organizationId, id }: Pick<InvitationRow, "organizationId" | "id">,

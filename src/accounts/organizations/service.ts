@@ -1,4 +1,4 @@
-/** Creates, renames and finds organizations, and knows whether several share the machine. */
+/** Creates, reads and renames organizations, and knows whether several share the appliance. */
 import { and, asc, eq, isNull, like, sql } from "drizzle-orm";
 import { auditAndEvent, commit, guardCurrent } from "../../events/commit.ts";
 import { type Actor, commandLine, type Scope } from "../../events/scope.ts";
@@ -32,7 +32,7 @@ export function listOrganizations(store: Store): Promise<Organization[]> {
     .orderBy(asc(organizations.slug));
 }
 
-/** Throws NOT_FOUND. */
+/** Finds an organization by slug. Throws NOT_FOUND. */
 export async function getOrganization(store: Store, slug: string): Promise<Organization> {
   const [organization] = await store.db
     .select(columns)
@@ -43,7 +43,10 @@ export async function getOrganization(store: Store, slug: string): Promise<Organ
   return organization;
 }
 
-/** Creates an organization with a free slug, and its default status page. Throws VALIDATION_ERROR for a blank or overlong name. */
+/**
+ * Creates an organization with a free slug and its default status page. Throws VALIDATION_ERROR for
+ * a blank or overlong name.
+ */
 export function createOrganization(store: Store, clock: Clock, name: string) {
   parse(OrganizationName, name, "name");
   return retrying(async () => {
@@ -56,7 +59,10 @@ export function createOrganization(store: Store, clock: Clock, name: string) {
   });
 }
 
-/** Statements that create an organization with a free slug. `retrying` chooses another slug after a race. */
+/**
+ * Returns a new organization with a free slug, and the statements that create it. After a race for
+ * the slug, `retrying` chooses another.
+ */
 export async function newOrganization(
   { store, clock }: { store: Store; clock: Clock },
   name: string,
@@ -115,7 +121,7 @@ export async function newOrganization(
   return { organization, statements };
 }
 
-/** The organization of the request. */
+/** Reads the organization of the request. */
 export async function getOwnOrganization({ store, organizationId }: Scope) {
   const [row] = await store.db
     .select({
@@ -131,7 +137,10 @@ export async function getOwnOrganization({ store, organizationId }: Scope) {
   return row;
 }
 
-/** Renames an organization. Its slug stays, because URLs of status pages contain it. Throws PRECONDITION_FAILED. */
+/**
+ * Updates an organization. Its slug never changes, because URLs of status pages contain it. Throws
+ * PRECONDITION_FAILED.
+ */
 export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
   const { store, organizationId } = scope;
   return retrying(async () => {
@@ -171,7 +180,7 @@ export function sharingOf(store: Store, monotonic: Clock = () => performance.now
   store.onCommit(() => void commits++);
   return {
     isShared: () => isShared,
-    /** Cheap without recent writes of this process, because each check calls it. */
+    /** Updates `isShared`. Each check calls this, so it is cheap without recent writes by this process. */
     async refresh() {
       if (known.commits === commits && monotonic() < known.until) return;
       const asked = { commits, until: monotonic() + trustedMs };

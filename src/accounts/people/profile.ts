@@ -1,4 +1,4 @@
-/** Changes a person's own profile and password. */
+/** Changes the signed-in person's profile and password. */
 import { timestamp } from "../../core/time/clock.ts";
 import { hashPassword, isPassword } from "../../core/security/passwords.ts";
 import { invalid } from "../../core/validation.ts";
@@ -20,7 +20,7 @@ import {
 import { emailKeyOf } from "./rules.ts";
 import type { PasswordChange, Profile, ProfilePatch } from "./schema.ts";
 
-/** The row of whoever asks. Throws UNAUTHORIZED where they were removed this very moment. */
+/** Reads the row of the signed-in person. Throws UNAUTHORIZED if the person was removed in the meantime. */
 export async function ownRow({ store, session }: SignedInContext): Promise<PersonRow> {
   const row = await findPerson(store, session.person.id);
   if (row === null) throw signInFirst();
@@ -28,8 +28,8 @@ export async function ownRow({ store, session }: SignedInContext): Promise<Perso
 }
 
 /**
- * The row of whoever asks, who has given their password once more: for what a borrowed browser must
- * not do. Throws VALIDATION_ERROR naming `field`, RATE_LIMITED.
+ * Confirms the signed-in person's password before a sensitive change, in case someone else uses the
+ * browser. Throws VALIDATION_ERROR that names `field`, RATE_LIMITED.
  */
 export async function reauthenticated(
   context: SignedInContext,
@@ -47,9 +47,9 @@ export async function reauthenticated(
 }
 
 /**
- * Changes one's name, or with one's password the address. That others elsewhere have the same one is
- * neither told nor felt. Throws CONFLICT for an address of somebody in one of one's organizations,
- * VALIDATION_ERROR for the password, RATE_LIMITED.
+ * Updates the signed-in person's profile. A new e-mail address requires the password. The response
+ * does not reveal whether people of other organizations have the same address. Throws CONFLICT if a
+ * person in one of the own organizations has it, VALIDATION_ERROR for the password, RATE_LIMITED.
  */
 export function updateProfile(context: SignedInContext, patch: ProfilePatch): Promise<Profile> {
   const { store, clock, session } = context;
@@ -77,12 +77,16 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
   });
 }
 
-/** Hashes the password for this address. People who share an address share a salt, so a sign-in costs the same for one and for many. */
+/**
+ * Hashes the password for a new address. People who share an address share a salt, so that a
+ * sign-in takes equally long for one and for several.
+ */
 async function movedTo(context: SignedInContext, email: string, password: string | undefined) {
   if (password === undefined)
     throw invalid("password", "is required for another e-mail address: your current one");
   const row = await reauthenticated(context, password);
-  // The password of another person with that address would be rejected.
+  // The password of another person with this address is rejected. That can reveal it, so it counts
+  // as an attempt.
   countAttempt(context);
   const others = await findPeopleByEmail(context.store, emailKeyOf(email));
   const like = others.find(({ id }) => id !== row.id) ?? row;
@@ -90,7 +94,10 @@ async function movedTo(context: SignedInContext, email: string, password: string
   return { ...row, passwordHash };
 }
 
-/** Changes the password, ends all other sessions, and replaces this session's cookie. Throws VALIDATION_ERROR, RATE_LIMITED. */
+/**
+ * Changes the password, ends all other sessions, and renews this session's cookie. Throws
+ * VALIDATION_ERROR, RATE_LIMITED.
+ */
 export async function changePassword(context: SignedInContext, change: PasswordChange) {
   const { store, clock, session } = context;
   const { name, email } = session.person;
@@ -98,7 +105,8 @@ export async function changePassword(context: SignedInContext, change: PasswordC
   mustBeStrongPassword(change.password, [name, email, ...organizations]);
   const handOver = await retrying(async () => {
     const row = await reauthenticated(context, change.current, "current");
-    // The password of another person with this address would be rejected; the error does not reveal whether one exists.
+    // The password of another person with this address is rejected. That can reveal it, so it
+    // counts as an attempt.
     countAttempt(context);
     const passwordHash = await hashPassword(change.password, hashingFor(context), row.passwordHash);
     const renewed = renewedSession(context);
@@ -117,7 +125,7 @@ export async function changePassword(context: SignedInContext, change: PasswordC
   handOver();
 }
 
-/** Dismisses the report about wrong codes. */
+/** Dismisses the report of wrong two-factor codes. */
 export function acknowledgeWrongCodes(context: SignedInContext): Promise<void> {
   return retrying(async () =>
     context.store.atomic(changePerson(context.store, await ownRow(context), noWrongCodes)),

@@ -1,4 +1,4 @@
-/** Routes of an organization's people, and of one's own profile. */
+/** Routes of an organization's members, and of the signed-in person's profile. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { acknowledgeWrongCodes, changePassword, updateProfile } from "./profile.ts";

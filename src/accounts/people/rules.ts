@@ -1,7 +1,7 @@
 import { toAsciiEmail } from "../../core/text/email-address.ts";
 import { isAtLeast, type Role } from "../../core/roles.ts";
 
-/** Normalizes an e-mail address for comparison: case does not matter. */
+/** Normalizes an e-mail address for comparison, without regard to case. */
 export function emailKeyOf(email: string): string {
   return (toAsciiEmail(email) ?? email).normalize("NFC").toLowerCase();
 }
@@ -32,7 +32,7 @@ const commonest = new Set([
   "signalbox123",
 ]);
 
-/** Reason to reject this password for a person with this name and address; null if it is acceptable. */
+/** Returns why a password is too weak, given the texts known about its owner; null if it is acceptable. */
 export function validatePassword(password: string, known: readonly string[]): string | null {
   const plain = password.toLowerCase();
   const said = known.flatMap((text) => [text, text.split("@")[0] ?? ""]);
@@ -42,7 +42,10 @@ export function validatePassword(password: string, known: readonly string[]): st
   return null;
 }
 
-/** Whether role `by` can add, change or remove role `whom`. Only owners can manage owners. */
+/**
+ * Whether a person with role `by` can add, change or remove a person with role `whom`. Only owners
+ * can manage owners.
+ */
 export function mayManage(by: Role, whom: Role): boolean {
   return whom === "owner" ? by === "owner" : isAtLeast(by, "admin");
 }

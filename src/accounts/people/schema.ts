@@ -1,27 +1,27 @@
-/** Wire format of people and of one's own profile. */
+/** Wire format of members and of the signed-in person's profile. */
 import { z } from "zod";
 import { bodyOf, EmailAddress, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
 import { Role } from "../../core/roles.ts";
 
 export const PersonName = line(100).meta({ example: "Ada Lovelace" });
 
-/** A new password; rules.ts rejects common ones. */
+/** A new password. `rules.ts` rejects common ones. */
 export const NewPassword = line(200)
   .refine((text) => Array.from(text).length >= 10, "must have at least 10 characters")
   .meta({ writeOnly: true });
 
-/** Not hashed: compared in constant time. */
+/** A password that is only compared with a stored one. */
 export const Password = z.string().min(1).max(200).meta({ writeOnly: true });
 
-/** The person of this request. */
+/** Profile of the signed-in person. */
 export const Profile = z.object({
   id: Id,
   name: z.string(),
   email: z.string(),
   twoFactor: z.boolean(),
-  /** Time zone; null for the organization's. */
+  /** Time zone of the admin page; null for the organization's. */
   timeZone: z.string().nullable(),
-  /** Whether they administer the whole appliance. */
+  /** Whether the person administers the whole appliance. */
   administrator: z.boolean(),
 });
 export type Profile = z.infer<typeof Profile>;
@@ -32,7 +32,7 @@ export const ProfilePatch = bodyOf(
     name: PersonName.optional(),
     email: EmailAddress.optional(),
     timeZone: TimeZone.nullable().optional(),
-    /** The current password, required for another e-mail address. */
+    /** The current password, required to change the e-mail address. */
     password: Password.optional(),
   }),
 );
@@ -44,7 +44,7 @@ export type PasswordChange = z.output<typeof PasswordChange>;
 /** A member of an organization. */
 export const Member = Profile.omit({ timeZone: true }).extend({
   role: Role,
-  /** Null without a session. */
+  /** Time of the last request in any session; null without a session. */
   lastSeenAt: Timestamp.nullable(),
 });
 export type Member = z.infer<typeof Member>;
@@ -54,7 +54,7 @@ export const MemberPatch = bodyOf(
   z.strictObject({ role: Role }),
 );
 
-/** An organization of the person. */
+/** The signed-in person's role in one organization. */
 export const OwnMembership = z.object({
   id: Id,
   slug: z.string(),

@@ -1,4 +1,4 @@
-/** Adds, changes and removes the people of an organization. */
+/** Adds, changes and removes the members of an organization. */
 import type { Membership } from "../../http/access/session.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { newOrganization } from "../organizations/service.ts";
@@ -49,8 +49,8 @@ async function getMembership(scope: Scope, personId: string) {
 }
 
 /**
- * Who acts, and that they still may at the moment of the write. Whoever sits at the command line may
- * do anything. Throws FORBIDDEN for somebody who may not make, change or remove one of these roles.
+ * Returns guards that the actor can still manage these roles at the time of the write. The command
+ * line can manage all roles. Throws FORBIDDEN if the actor can't.
  */
 export async function mustManage(scope: Scope, roles: readonly Role[]): Promise<Statement[]> {
   const { actor } = scope;
@@ -62,9 +62,9 @@ export async function mustManage(scope: Scope, roles: readonly Role[]): Promise<
 }
 
 /**
- * What a write that leaves somebody with this role, or none, has to end with: what they could do by
- * the one they had is over, also where it was done already and waits to be used. Their sessions go
- * on, for what else they may.
+ * Returns statements to append when a member's role becomes `left`, or null for none. They revoke
+ * invitations and API keys that the new role could not create, and guard the last owner. Sessions
+ * stay valid, for the remaining rights.
  */
 async function whenNoLonger(scope: Scope, { personId, role }: MembershipRow, left: Role | null) {
   const ended = Role.options.filter((one) => left === null || !mayManage(left, one));
@@ -76,7 +76,7 @@ async function whenNoLonger(scope: Scope, { personId, role }: MembershipRow, lef
   ];
 }
 
-/** Takes back what somebody may not invite to any more. */
+/** Revokes the invitations that a person sent to these roles. */
 async function revokeInvitationsBy(scope: Scope, invitedById: string, role: readonly Role[]) {
   const { store, organizationId } = scope;
   const where = matching(invitations, { organizationId, invitedById, role });
@@ -89,7 +89,10 @@ async function revokeInvitationsBy(scope: Scope, invitedById: string, role: read
   ];
 }
 
-/** Gives somebody another role, and ends what the one they had gave them. Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner. */
+/**
+ * Changes a member's role and revokes what depended on the former role. Throws NOT_FOUND,
+ * FORBIDDEN, and CONFLICT for the last owner.
+ */
 export function changeMember(scope: Scope, personId: string, role: Role): Promise<Member> {
   return retrying(async () => {
     const before = await getMembership(scope, personId);
@@ -112,8 +115,9 @@ export function changeMember(scope: Scope, personId: string, role: Role): Promis
 }
 
 /**
- * Ends somebody's membership and what it gave them; who belongs nowhere any more is forgotten. Throws
- * NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner and for an administrator of the appliance who belongs nowhere else.
+ * Removes a member with their invitations and API keys. A person without another organization is
+ * deleted. Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner or for an administrator
+ * without another organization.
  */
 export function removeMember(scope: Scope, personId: string): Promise<typeof deleted> {
   return retrying(async () => {
@@ -143,7 +147,10 @@ export function removeMember(scope: Scope, personId: string): Promise<typeof del
 
 const commandLine: HashingClient = { lane: "sign-in", client: "command-line" };
 
-/** The only person who signs in with this address, in the organization where one is named. Throws NOT_FOUND, and CONFLICT where there are several. */
+/**
+ * Finds the only person with this address, in the given organization if any. Throws NOT_FOUND, and
+ * CONFLICT if there are several.
+ */
 export async function onlyPersonOf(store: Store, email: string, organizationId?: string) {
   const emailKey = emailKeyOf(email);
   const found =
@@ -161,10 +168,10 @@ export async function onlyPersonOf(store: Store, email: string, organizationId?:
   return person;
 }
 
-/** Somebody as the command line names them: an address alone is whatever its holder set. */
+/** A person as shown on the command line. The organizations distinguish people who share an address. */
 export type PersonSummary = { id: string; name: string; email: string; organizations: string[] };
 
-/** Of somebody: their name, and the slugs of their organizations. */
+/** Adds the slugs of a person's organizations. */
 export async function summaryOf(
   store: Store,
   { id, name, email }: Pick<PersonRow, "id" | "name" | "email">,
@@ -172,7 +179,7 @@ export async function summaryOf(
   return { id, name, email, organizations: await organizationSlugsOf(store, id) };
 }
 
-/** The statements that make somebody a member from now on. */
+/** Returns statements that add a person to the organization now. */
 function adding(scope: Scope, personId: string, role: Role): Statement[] {
   const { store, organizationId } = scope;
   const createdAt = timestamp(scope.clock());
@@ -180,8 +187,9 @@ function adding(scope: Scope, personId: string, role: Role): Statement[] {
 }
 
 /**
- * Adds somebody new to the organization, whoever else signs in with the address: nobody has proved that
- * it is theirs. Throws CONFLICT where a member has it, and VALIDATION_ERROR for the password of another.
+ * Adds a new person to the organization. People of other organizations can have the same address,
+ * because addresses are not verified. Throws CONFLICT if a member has the address, and
+ * VALIDATION_ERROR if another person has both address and password.
  */
 export function addMember(scope: Scope, input: NewPerson & { role: Role }) {
   const emailKey = emailKeyOf(input.email);
@@ -200,8 +208,8 @@ export function addMember(scope: Scope, input: NewPerson & { role: Role }) {
 }
 
 /**
- * Adds who signs in with this address in another organization; they keep their name and their password.
- * Throws NOT_FOUND for nobody of the address there, and CONFLICT for a member.
+ * Adds a person of another organization, found by address. Name and password stay the same. Throws
+ * NOT_FOUND if that organization has no such person, and CONFLICT for a member.
  */
 export function addExisting(scope: Scope, input: { email: string; role: Role; memberOf: string }) {
   const { store } = scope;
@@ -219,7 +227,10 @@ export function addExisting(scope: Scope, input: { email: string; role: Role; me
   });
 }
 
-/** Gives somebody a new password, takes away their two-factor where that is lost, too, and ends their sessions. Throws as `onlyPersonOf` does. */
+/**
+ * Sets a new password, optionally turns two-factor off, and ends the person's sessions. Throws the
+ * errors of `onlyPersonOf`.
+ */
 export async function resetPassword(
   scope: Omit<Scope, "organizationId">,
   email: string,
@@ -247,7 +258,7 @@ export async function resetPassword(
   });
 }
 
-/** A new organization with this person as its owner, and the statements that make it so. */
+/** Returns a new organization with this person as its owner, and the statements that create it. */
 export async function founded(
   context: VisitorContext,
   name: string,

@@ -1,4 +1,4 @@
-/** Queries and statements about people and their memberships. */
+/** Queries and statements of people and their memberships. */
 import { and, asc, eq, max, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { invalid } from "../../core/validation.ts";
@@ -18,7 +18,7 @@ import { newId } from "../../core/ids.ts";
 import { emailKeyOf, validatePassword } from "./rules.ts";
 
 export type PersonRow = typeof people.$inferSelect;
-/** Somebody who is to be added: whether they run the appliance is known only then. */
+/** A new person. The insert itself decides whether the person becomes an administrator. */
 type NewPersonRow = Omit<PersonRow, "administrator" | keyof typeof noWrongCodes>;
 export type MembershipRow = typeof memberships.$inferSelect;
 
@@ -27,7 +27,7 @@ export async function findPerson(store: Store, id: string): Promise<PersonRow | 
   return row ?? null;
 }
 
-/** Everybody who signs in with this address, in whichever organization, the first of them first. */
+/** Finds all people with this address, in any organization, oldest first. */
 export function findPeopleByEmail(store: Store, emailKey: string): Promise<PersonRow[]> {
   return store.db
     .select()
@@ -36,7 +36,7 @@ export function findPeopleByEmail(store: Store, emailKey: string): Promise<Perso
     .orderBy(asc(people.createdAt), asc(people.id));
 }
 
-/** Who signs in with this address in this organization. */
+/** Finds the member of this organization with this address. */
 export async function findMemberByEmail({ store, organizationId }: Tenant, emailKey: string) {
   const [row] = await store.db
     .select({ person: people })
@@ -51,12 +51,15 @@ export async function hasPeople(store: Store): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Holds while nobody signs in here yet. */
+/** Guards that the appliance has no people yet. */
 export function mustHaveNoPeople(otherwise: () => AppError): Prepared {
   return must(sql`not exists (select 1 from ${people})`, otherwise);
 }
 
-/** Holds while nobody else in this person's organizations has this address; what others have elsewhere is not told. */
+/**
+ * Guards that no other member of the person's organizations has this address. People of other
+ * organizations can have it.
+ */
 export function mustBeFreeFor(personId: string, emailKey: string): Prepared {
   return must(
     sql`not exists (select 1 from ${memberships} own
@@ -71,7 +74,7 @@ export function mustBeFreeFor(personId: string, emailKey: string): Prepared {
   );
 }
 
-/** Holds while nobody else has this address and this password: one of the two could not sign in any more. */
+/** Guards that no other person has both this address and this password, because only one of them could sign in. */
 export function mustBeDistinct({
   id,
   emailKey,
@@ -84,13 +87,13 @@ export function mustBeDistinct({
   );
 }
 
-/** Adds somebody, who runs the appliance where nobody does yet. */
+/** Adds a person. The person becomes an administrator if the appliance has none. */
 function addPerson(store: Store, row: NewPersonRow): Statement {
   const administrator = sql<boolean>`not exists (select 1 from people where administrator)`;
   return store.db.insert(people).values({ ...row, administrator });
 }
 
-/** Holds while this person runs the appliance. */
+/** Guards that this person still is an administrator. */
 export function mustStillAdminister(personId: string): Prepared {
   return must(
     sql`exists (select 1 from ${people} where id = ${personId} and administrator)`,
@@ -98,7 +101,7 @@ export function mustStillAdminister(personId: string): Prepared {
   );
 }
 
-/** Holds where everybody who runs the appliance belongs to an organization: follows whatever may end that. */
+/** Guards that every administrator belongs to an organization. Append it to writes that end a membership. */
 export function mustKeepAdministrators(otherwise: () => AppError): Prepared {
   return must(
     sql`not exists (select 1 from ${people} p where p.administrator
@@ -107,7 +110,7 @@ export function mustKeepAdministrators(otherwise: () => AppError): Prepared {
   );
 }
 
-/** Holds while this person signs in with the address that was read; else `retrying` reads it again. */
+/** Guards that the person's address is unchanged since it was read; otherwise `retrying` repeats the use case. */
 export function mustStillSignIn({ id, emailKey }: PersonRow): Prepared {
   return must(
     sql`exists (select 1 from ${people} where id = ${id} and email_key = ${emailKey})`,
@@ -115,7 +118,7 @@ export function mustStillSignIn({ id, emailKey }: PersonRow): Prepared {
   );
 }
 
-/** What is written once the person knows of the wrong codes, or they are worth nothing any more. */
+/** Columns that clear the report of wrong two-factor codes. */
 export const noWrongCodes = {
   wrongCodes: 0,
   wrongCodeAt: null,
@@ -123,7 +126,10 @@ export const noWrongCodes = {
   wrongCodeFrom: null,
 };
 
-/** Changes the row if it still is the version that was read; else `retrying` reads it again. */
+/**
+ * Returns statements that change a person, guarded by the version that was read. If it is stale,
+ * `retrying` repeats the use case.
+ */
 export function changePerson(store: Store, before: PersonRow, change: Partial<PersonRow>) {
   const { id, version } = before;
   return [
@@ -138,7 +144,7 @@ export function changePerson(store: Store, before: PersonRow, change: Partial<Pe
   ];
 }
 
-/** Removes somebody who belongs to no organization any more. */
+/** Deletes a person without an organization. */
 export function removeIfAlone(store: Store, id: string): Statement {
   const isAlone = sql`not exists (select 1 from ${memberships} where person_id = ${id})`;
   return store.db.delete(people).where(and(eq(people.id, id), isAlone));
@@ -158,7 +164,7 @@ export async function organizationsOf(store: Store, personId: string): Promise<s
   return rows.map(({ id }) => id);
 }
 
-/** The slugs of their organizations. */
+/** Returns the slugs of a person's organizations. */
 export async function organizationSlugsOf(store: Store, personId: string): Promise<string[]> {
   const rows = await store.db
     .select({ slug: organizations.slug })
@@ -169,7 +175,10 @@ export async function organizationSlugsOf(store: Store, personId: string): Promi
   return rows.map(({ slug }) => slug);
 }
 
-/** Makes somebody a member, if neither they nor anybody of their address is one yet. */
+/**
+ * Returns statements that add a member, guarded that neither the person nor another person with the
+ * address is a member.
+ */
 export function addMembership(store: Store, row: MembershipRow): Statement[] {
   const { organizationId, personId } = row;
   return [
@@ -196,7 +205,7 @@ export function removeMembership({ store, organizationId }: Tenant, personId: st
   return store.db.delete(memberships).where(matching(memberships, { organizationId, personId }));
 }
 
-/** Holds while this membership is what was read; else `retrying` reads it again. */
+/** Guards that a membership is unchanged since it was read; otherwise `retrying` repeats the use case. */
 export function mustStillBe({ organizationId, personId, role }: MembershipRow): Prepared {
   return must(
     sql`exists (select 1 from ${memberships}
@@ -205,7 +214,7 @@ export function mustStillBe({ organizationId, personId, role }: MembershipRow): 
   );
 }
 
-/** Holds where somebody owns the organization: the last statement of whatever may end that. */
+/** Guards that the organization has an owner. Append it to writes that can remove one. */
 export function mustHaveOwner(organizationId: string): Prepared {
   return must(
     sql`exists (select 1 from ${memberships}
@@ -218,7 +227,7 @@ export function mustHaveOwner(organizationId: string): Prepared {
   );
 }
 
-/** The organization's people by name, or one of them. */
+/** Lists the organization's members by name, or only one of them. */
 export async function listMembers({ store, organizationId }: Tenant, personId?: string) {
   const rows = await store.db
     .select({
@@ -241,7 +250,7 @@ export async function listMembers({ store, organizationId }: Tenant, personId?: 
 
 export type NewPerson = { name: string; email: string; password: string };
 
-/** The row of somebody new, and the statements that add it. Its password was judged before it was hashed. */
+/** Returns the row of a new person and the statements that add it. Check the password's strength before hashing it. */
 export function newPerson(
   { store, clock }: { store: Store; clock: Clock },
   { name, email }: Omit<NewPerson, "password">,
@@ -264,7 +273,7 @@ export function newPerson(
   return { id: row.id, row, statements: [mustBeDistinct(row), addPerson(store, row)] };
 }
 
-/** Throws VALIDATION_ERROR for a password that anybody would try on somebody of these names. */
+/** Throws VALIDATION_ERROR for a password that is common or equal to a known text about the person. */
 export function mustBeStrongPassword(password: string, known: readonly string[]) {
   const issue = validatePassword(password, known);
   if (issue !== null) throw invalid("password", issue);

@@ -1,4 +1,4 @@
-/** Finds the session of a cookie, and caches it until something is written. */
+/** Finds the session of a cookie, and caches it until the next write. */
 import { and, eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { isLaterThan } from "../../database/rows.ts";
@@ -8,7 +8,7 @@ import type { Membership, Session, Sessions } from "../../http/access/session.ts
 import { isOver } from "./rules.ts";
 import type { SessionRow } from "./store.ts";
 
-/** Cache lifetime without writes; a store without a write counter reads the session for each request. */
+/** Cache lifetime without writes. A store without a write counter reads the session for each request. */
 const trustedMs = 500;
 const maxTrusted = 10_000;
 

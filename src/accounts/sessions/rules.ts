@@ -1,13 +1,13 @@
 const minuteMs = 60_000;
 
-/** A session expires this long after its last request. */
+/** A session expires after this time without requests. */
 export const idleMs = 12 * 60 * minuteMs;
 /** Maximum age of a session. */
 export const oldestMs = 30 * 24 * 60 * minuteMs;
-/** Time limit for the code of a sign-in. */
+/** Time limit to enter the two-factor code during a sign-in. */
 export const waitingMs = 10 * minuteMs;
 
-/** Whether a session has expired. A start further in the future than its lifetime comes from a wrong clock. */
+/** Whether a session has expired. A start farther in the future than its lifetime was set by a wrong clock. */
 export function isOver(
   session: { stage: "two-factor" | "signed-in"; createdAtMs: number; lastSeenAtMs: number },
   now: number,

@@ -1,4 +1,4 @@
-/** Starts, renews, lists and ends sessions, and audits the actions of a person. */
+/** Starts, renews, lists and ends sessions, and writes the audit log of personal actions. */
 import type { AuditAction } from "../../events/catalogue.ts";
 import { auditAndEvent, type AuditedChange } from "../../events/commit.ts";
 import type { Actor } from "../../events/scope.ts";
@@ -19,8 +19,9 @@ import {
 } from "./store.ts";
 
 /**
- * The statements that begin a session in the visitor's browser, in place of the one it has, and what
- * hands over its cookie once they are written. A session never changes its stage: it gets a new cookie.
+ * Returns statements that start a session and end the visitor's current one. `handOver` sets the
+ * cookie after the write. A new stage gets a new cookie, so that an earlier copy of the cookie
+ * stays without rights.
  */
 export function newSession(context: VisitorContext, personId: string, stage: SessionRow["stage"]) {
   const { store, session, address, userAgent } = context;
@@ -50,8 +51,8 @@ export function newSession(context: VisitorContext, personId: string, stage: Ses
 }
 
 /**
- * The statements that put a new session, as old as this one, in the place of all that the person has,
- * and what hands over its cookie once they are written: a copy of the old cookie opens nothing.
+ * Returns statements that replace all sessions of the person by one with the same start. `handOver`
+ * sets the new cookie after the write. Copies of the old cookie become invalid.
  */
 export function renewedSession(context: SignedInContext) {
   const { store, session } = context;
@@ -66,7 +67,7 @@ export function renewedSession(context: SignedInContext) {
   };
 }
 
-/** The person's sessions, newest first. */
+/** Lists the signed-in person's sessions, newest first. */
 export async function listSessions({ store, clock, session }: SignedInContext) {
   const rows = await sessionsOf(store, session.person.id);
   return rows.map(({ id, createdAt, lastSeenAt, address, userAgent }) => {
@@ -76,7 +77,7 @@ export async function listSessions({ store, clock, session }: SignedInContext) {
   });
 }
 
-/** Ends one of the person's own sessions. Throws NOT_FOUND. */
+/** Ends one of the signed-in person's sessions. Throws NOT_FOUND. */
 export async function endSession(context: SignedInContext, id: string): Promise<typeof deleted> {
   const { store, session } = context;
   const own = await sessionsOf(store, session.person.id);
@@ -87,7 +88,7 @@ export async function endSession(context: SignedInContext, id: string): Promise<
   return deleted;
 }
 
-/** Ends all other sessions of the person. */
+/** Ends all other sessions of the signed-in person. */
 export async function endOtherSessions(context: SignedInContext): Promise<void> {
   const { store, session } = context;
   await store.atomic([
@@ -96,7 +97,7 @@ export async function endOtherSessions(context: SignedInContext): Promise<void> 
   ]);
 }
 
-/** Audit rows and events of actions outside of an organization: written to each of these organizations. */
+/** Returns the audit rows and events of an action outside of an organization, one for each of these organizations. */
 export function auditIn(
   organizationIds: readonly string[],
   { clock, requestId }: Pick<VisitorContext, "clock"> & { requestId: string | null },
@@ -109,7 +110,7 @@ export function auditIn(
   );
 }
 
-/** Audit rows and events for the session's person. */
+/** Returns the audit rows and events of an action by the signed-in person, for all their organizations. */
 export function auditOfPerson(
   context: SignedInContext,
   action: AuditAction & `${"person" | "backup"}.${string}`,

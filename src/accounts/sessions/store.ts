@@ -1,4 +1,4 @@
-/** Queries and statements about sessions. */
+/** Queries and statements of sessions. */
 import { and, desc, eq, gte, ne, sql } from "drizzle-orm";
 import { timestamp } from "../../core/time/clock.ts";
 import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
@@ -18,7 +18,7 @@ export function sessionsOf(store: Store, personId: string): Promise<SessionRow[]
     .orderBy(desc(sessions.createdAt), desc(sessions.id));
 }
 
-/** Networks of sessions, most recent last. */
+/** Returns the client addresses of sessions, most recent last. */
 export async function recentAddresses({ db }: Store): Promise<string[]> {
   const rows = await db
     .select({ address: sessions.address })
@@ -33,7 +33,7 @@ export function addSession(store: Store, row: SessionRow): Statement {
   return store.db.insert(sessions).values(row);
 }
 
-/** Replaces the id and cookie of a session. */
+/** Copies a session with a new ID and cookie. `from` is the ID of the old session. */
 export function copySession(
   from: string,
   { id, tokenHash, lastSeenAt }: Pick<SessionRow, "id" | "tokenHash" | "lastSeenAt">,
@@ -48,7 +48,7 @@ export function removeSession(store: Store, id: string): Statement {
   return store.db.delete(sessions).where(eq(sessions.id, id));
 }
 
-/** Ends all sessions of the person except one. */
+/** Ends all sessions of the person except `kept`. */
 export function endSessionsOf(store: Store, personId: string, kept?: string): Statement {
   const theirs = eq(sessions.personId, personId);
   const ended = kept === undefined ? theirs : and(theirs, ne(sessions.id, kept));
@@ -68,7 +68,7 @@ export function sweepSessions(sweeping: Sweeping): Promise<void> {
   );
 }
 
-/** Counts a wrong code; the last allowed one ends the wait. */
+/** Counts a wrong code. After the last allowed one, the sign-in starts again. */
 export function countWrongCode(store: Store, id: string, most: number): Statement[] {
   const waiting = and(eq(sessions.id, id), eq(sessions.stage, "two-factor"));
   return [

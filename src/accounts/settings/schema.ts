@@ -20,7 +20,7 @@ const Tls = z.enum(["starttls", "tls", "none"]).meta({
     "`starttls` (port 587) requires encryption before anything is sent, `tls` (port 465) begins with it, `none` is for relays on the LAN.",
 });
 
-/** A sender: an address, alone or as `Name <address>`. */
+/** A sender: an e-mail address, alone or as `Name <address>`. */
 const From = line(320)
   .refine(
     (text) => toAsciiEmail(addressIn(text)) !== null,
@@ -38,7 +38,7 @@ const Auth = z.enum(["password", "microsoft", "google"]).meta({
     "How `user` is let in: by its `password`; at Microsoft 365 by an app of Entra ID (`tenant`, `clientId`, `clientSecret`), at Google Workspace by a service account (`serviceAccountKey`), both with OAuth 2.0 and for the mailbox that `user` names. What the others take is cleared.",
 });
 
-/** The used fields of a Google service account file. Its other URLs are ignored. */
+/** The fields that are used of a Google service account file. The URLs in it are ignored. */
 const ServiceAccount = z.object({
   type: z.literal("service_account"),
   client_email: z.email().max(254),
@@ -93,7 +93,7 @@ const smtp = {
   tls: Tls.default("starttls"),
 };
 
-/** Required fields of each authentication method besides the user. */
+/** Required fields of each authentication method, in addition to the user. */
 const ofWay = {
   password: ["password"],
   microsoft: ["tenant", "clientId", "clientSecret"],
@@ -116,7 +116,7 @@ export const SmtpSettings = z
   .meta({ id: "SmtpSettings" });
 export type SmtpSettings = z.output<typeof SmtpSettings>;
 
-/** Clears the fields of other authentication methods. */
+/** Removes the fields of other authentication methods. */
 function withoutOtherWays({ smtp, ...record }: Record<string, unknown>): Record<string, unknown> {
   if (typeof smtp !== "object" || smtp === null) return { ...record, smtp };
   const { auth = "password" } = smtp as { auth?: unknown };
@@ -138,7 +138,7 @@ export const settingsKinds = {
     { smtp: SmtpSettings.nullable() },
     {
       "smtp.password": { smtp: sameMailServer },
-      // The token is sent to these addresses.
+      // Tokens from these secrets are sent to the mail server.
       "smtp.clientSecret": { smtp: sameMailServer },
       "smtp.serviceAccountKey": { smtp: sameMailServer },
     },
@@ -147,7 +147,7 @@ export const settingsKinds = {
   ),
 };
 
-/** A patch of the mail server: an absent value leaves it unchanged, null removes it. */
+/** A patch of the mail server. An absent value leaves it unchanged; null removes it. */
 export const SmtpPatch = z.strictObject(patchOf(smtp)).nullable().meta({ id: "SmtpPatch" });
 
 export const SettingsPatch = bodyOf(
@@ -169,7 +169,7 @@ export const SettingsPatch = bodyOf(
 );
 export type SettingsPatch = z.output<typeof SettingsPatch>;
 
-/** A certificate in the settings: its subject and expiry. */
+/** A trusted certificate authority: subject and expiry of its certificate. */
 export const TrustedAuthority = z.object({ name: z.string(), expiresAt: Timestamp });
 export type TrustedAuthority = z.infer<typeof TrustedAuthority>;
 

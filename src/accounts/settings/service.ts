@@ -1,4 +1,4 @@
-/** Reads and changes the settings of an organization. */
+/** Reads and updates the settings of an organization. */
 import { z } from "zod";
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
@@ -28,7 +28,7 @@ type SettingsRecord = Settings & { id: string; version: number };
 
 type StoredSmtp = NonNullable<Settings["smtp"]>;
 
-/** Defaults for rows of older versions. */
+/** Defaults for rows of versions that lacked these fields. */
 const sinceThen = { auth: "password", tenant: null, clientId: null } as const;
 
 const kind = "organization";
@@ -38,7 +38,7 @@ export async function getSettings({ store, organizationId }: Scope): Promise<Set
   return shown(await findSettings(store, organizationId));
 }
 
-/** Certificates in the order of the file. */
+/** Lists the certificate authorities in the order of the file. */
 export async function authoritiesOf(scope: Scope): Promise<TrustedAuthority[]> {
   const { certificateAuthorities } = await getSettings(scope);
   return subjectsIn(certificateAuthorities ?? "").map(({ name, endsAt }) => ({
@@ -59,7 +59,7 @@ function shown(row: SettingsRow): SettingsRecord {
   };
 }
 
-/** The mail server with its password; null if none is set. */
+/** Returns the mail server with decrypted secrets; null if none is set. */
 export function smtpOf(vault: Vault, row: SettingsRow): SmtpSettings | null {
   if (row.smtp === null) return null;
   const secrets = openAll(vault, placeOf(row.organizationId), row.secrets);
@@ -72,7 +72,7 @@ function placeOf(organizationId: string): string {
   return `${organizationId}/settings`;
 }
 
-/** Throws VALIDATION_ERROR, PRECONDITION_FAILED. */
+/** Updates the settings. Throws VALIDATION_ERROR, PRECONDITION_FAILED. */
 export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<SettingsRecord> {
   const { store, organizationId } = scope;
   return retrying(async () => {
@@ -87,7 +87,7 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
   });
 }
 
-/** Applies a patch to the row without storing it. Throws VALIDATION_ERROR. */
+/** Applies a patch to the settings without storing them. Throws VALIDATION_ERROR. */
 export async function settingsAfter(
   scope: Scope,
   before: SettingsRow,
@@ -117,7 +117,7 @@ export const changeSettings = ({ store, organizationId }: Scope, row: SettingsRo
 const placesOf = (smtp: SmtpSettings | null): Place[] =>
   smtp === null ? [] : [{ path: "smtp.host", host: smtp.host, port: smtp.port }];
 
-/** The mail server with a patch applied; null without one. Throws VALIDATION_ERROR. */
+/** Returns the mail server after a patch; null if none is left. Throws VALIDATION_ERROR. */
 export async function smtpAfter(
   { vault, targets }: Pick<Scope, "vault" | "targets">,
   before: SettingsRow,
@@ -132,7 +132,7 @@ export async function smtpAfter(
 
 type SettingsRow = typeof organizationSettings.$inferSelect;
 
-/** Every organization has a row from its creation. */
+/** Reads the settings row, which every organization has from its creation. */
 export async function findSettings(store: Store, organizationId: string): Promise<SettingsRow> {
   const [row] = await store.db
     .select()

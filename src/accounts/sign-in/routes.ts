@@ -1,4 +1,4 @@
-/** Routes to set up the appliance, and to sign in and out. */
+/** Routes to set up the appliance, sign in and sign out. */
 import { endpoint } from "../../http/endpoint.ts";
 import { routesUnder } from "../../http/request-context.ts";
 import { Code } from "../two-factor/schema.ts";

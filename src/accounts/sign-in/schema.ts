@@ -3,7 +3,7 @@ import { EmailAddress, TimeZone, Timestamp } from "../../core/fields.ts";
 import { OrganizationName } from "../organizations/schema.ts";
 import { NewPassword, OwnMembership, Password, PersonName, Profile } from "../people/schema.ts";
 
-/** First view of the admin page. */
+/** Which view the admin page shows first. */
 export const Stage = z.enum(["set-up", "signed-out", "two-factor", "signed-in"]);
 export type Stage = z.infer<typeof Stage>;
 
@@ -15,7 +15,10 @@ export const Presence = z.object({
   person: z
     .object({
       ...Profile.shape,
-      /** Wrong codes after a correct password elsewhere, until the person dismisses them; null for none. */
+      /**
+       * Wrong codes that followed a correct password in other sign-ins, until the person dismisses
+       * the report; null for none.
+       */
       wrongCodes: z
         .object({
           count: z.int(),
@@ -30,7 +33,7 @@ export const Presence = z.object({
 });
 export type Presence = z.infer<typeof Presence>;
 
-/** Longest possible token. */
+/** A token of a link, such as an invitation's. */
 export const Token = z.string().min(1).max(100).meta({ writeOnly: true });
 
 export const SignIn = z.strictObject({ email: z.string().min(1).max(254), password: Password });
@@ -42,7 +45,7 @@ export const FirstRun = z.strictObject({
   name: PersonName,
   email: EmailAddress,
   password: NewPassword,
-  /** Of the organization; that of the browser. */
+  /** Time zone of the new organization; the admin page sends the browser's. */
   timeZone: TimeZone.optional(),
 });
 export type FirstRun = z.output<typeof FirstRun>;

@@ -1,4 +1,4 @@
-/** Signs people in by password and code, and out. */
+/** Signs people in with password and two-factor code, and out. */
 import { version } from "../../core/assets.ts";
 import { networkOf } from "../../core/security/client-network.ts";
 import { timestamp } from "../../core/time/clock.ts";
@@ -27,10 +27,10 @@ import {
 } from "../two-factor/service.ts";
 import type { Presence, SignIn, Stage } from "./schema.ts";
 
-/** Wrong codes after which the password is required again. */
+/** Wrong codes after which the person must enter the password again. */
 const codesPerSignIn = 5;
 
-/** The session's person, and the first page they can see. */
+/** Returns the session's person, and the view of the admin page for them. */
 export async function presenceOf({ store, session }: VisitorContext): Promise<Presence> {
   const nobody = { version, person: null, organizations: [] };
   if (session?.stage === "signed-in") {
@@ -44,23 +44,27 @@ export async function presenceOf({ store, session }: VisitorContext): Promise<Pr
 let nobodysHash: Promise<string> | null = null;
 
 /**
- * Whose password this is, of those with the address; one that nobody has, or several have, costs as
- * much time as one person's. Throws RATE_LIMITED, for such an address like for any other.
+ * Finds the person with this address and password; null for none. Takes equally long for unknown,
+ * unique and shared addresses. Throws RATE_LIMITED for unknown addresses too.
  */
 export async function personOf(context: VisitorContext, email: string, password: string) {
   const found = findPeopleByEmail(context.store, emailKeyOf(email));
-  // Created once, outside of the queue, which can reject work.
+  // Hashed outside of the password queue, which could reject it.
   nobodysHash ??= Bun.password.hash(randomToken(43), "argon2id");
   const [those, hash] = [await found, await nobodysHash];
   const hashes = those.length === 0 ? [hash] : those.map((one) => one.passwordHash);
   const client = hashingFor(context);
   const attempt = async () => those[await indexOfPassword(password, hashes, client)] ?? null;
-  // In networks with signed-in people, failed attempts of a neighbor lock them out for at most a minute.
+  // Networks with signed-in people skip the limit per address. A neighbor's failed attempts lock
+  // them out for one minute at most.
   if (client.isKnown) return attempt();
   return withinLimit(context.passwordLimit, `${emailKeyOf(email)} ${client.client}`, attempt);
 }
 
-/** Starts a session, or the wait for a code. Throws RATE_LIMITED, and the same UNAUTHORIZED for a wrong address and a wrong password. */
+/**
+ * Checks the password, then starts a session or waits for a code. Throws RATE_LIMITED, and the same
+ * UNAUTHORIZED for a wrong address and a wrong password.
+ */
 export async function signIn(context: VisitorContext, { email, password }: SignIn): Promise<Stage> {
   const { log, address, requestId } = context;
   const person = await withAttemptLimits(context, () => personOf(context, email, password));
@@ -71,12 +75,15 @@ export async function signIn(context: VisitorContext, { email, password }: SignI
   return admit(context, person);
 }
 
-/** Signs in a person with a correct password, or waits for their code, in one write with `further`. */
+/**
+ * Starts a session after a correct password, or waits for a code if two-factor is on. Writes
+ * `further` together with it.
+ */
 export function admit(context: VisitorContext, person: PersonRow, further?: readonly Statement[]) {
   return begin(context, person, person.totpSecret === null ? "signed-in" : "two-factor", further);
 }
 
-/** Starts a session at this stage, in one write with `further`. */
+/** Starts a session at this stage. Writes `further` together with it. */
 export async function begin(
   context: VisitorContext,
   { id, name }: Pick<PersonRow, "id" | "name">,
@@ -93,7 +100,7 @@ export async function begin(
   return stage;
 }
 
-/** Accepts the code of a waiting sign-in. Throws UNAUTHORIZED for a wrong or unexpected code, RATE_LIMITED. */
+/** Completes a sign-in with a code. Throws UNAUTHORIZED for a wrong or unexpected code, RATE_LIMITED. */
 export async function enterCode(context: VisitorContext, code: string): Promise<Stage> {
   const { store, session, log, address, requestId, clock } = context;
   const person =
@@ -125,8 +132,8 @@ export async function enterCode(context: VisitorContext, code: string): Promise<
 }
 
 /**
- * What wrong codes are withinLimit by, wherever they come from: the person – but apart for each network
- * in which they are signed in, so that strangers elsewhere keep nobody out.
+ * Returns the key by which wrong codes are limited: the person, from any address. Networks of the
+ * person's sessions have separate limits, so that strangers can't lock the person out there.
  */
 async function whoseCodes({ store, address }: VisitorContext, personId: string): Promise<string> {
   const network = networkOf(address);
@@ -135,7 +142,7 @@ async function whoseCodes({ store, address }: VisitorContext, personId: string):
   return isKnown ? `codes ${personId} ${network}` : `codes ${personId}`;
 }
 
-/** Ends this session, if any. */
+/** Ends the current session, if any. */
 export async function signOut(context: VisitorContext): Promise<Stage> {
   const { store, session } = context;
   if (session !== null) {

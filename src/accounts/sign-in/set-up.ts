@@ -1,4 +1,4 @@
-/** The first run: creates the first organization and its owner with a token from the console. */
+/** The first run: creates the first organization and its owner, authorized by a token from the console. */
 import { timingSafeEqual } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,19 +14,19 @@ import { hasPeople, mustBeStrongPassword, mustHaveNoPeople, newPerson } from "..
 import { newSession } from "../sessions/service.ts";
 import type { FirstRun, Stage } from "./schema.ts";
 
-/** The token of the first run, printed on the console. */
+/** The token of the first run, which is printed on the console. */
 export type SetUp = {
-  /** Whether this is the printed token, while it is valid. */
+  /** Whether this is the printed token and still valid. */
   isToken(token: string): boolean;
-  /** Revokes the token: someone can sign in. */
+  /** Revokes the token, because the set-up is complete. */
   end(): void;
 };
 
 const over = () => new AppError("CONFLICT", "This Signalbox is already set up. Sign in.");
 
 /**
- * The first run: an organization, and the person who owns it, signed in. Throws CONFLICT where there is
- * somebody already, FORBIDDEN for a wrong or old token, RATE_LIMITED, VALIDATION_ERROR.
+ * Creates the first organization and its owner, and signs the owner in. Throws CONFLICT if the
+ * appliance has people, FORBIDDEN for a wrong or expired token, RATE_LIMITED, VALIDATION_ERROR.
  */
 export async function setUp(
   context: VisitorContext,
@@ -64,10 +64,10 @@ export async function setUp(
 
 const validMs = 30 * 60_000;
 
-/** File of the token, readable by the owner of the data directory. */
+/** Returns the path of the file with the token. Only the owner of the data directory can read it. */
 const setUpFile = (dataDir: string) => join(dataDir, "set-up-token");
 
-/** Creates the set-up token in a 0600 file. */
+/** Creates a set-up token and writes it to a file with mode 0600. */
 export function newSetUp(dataDir: string, clock: Clock): SetUp & { token: string } {
   const token = randomToken(43);
   const file = setUpFile(dataDir);
@@ -78,7 +78,7 @@ export function newSetUp(dataDir: string, clock: Clock): SetUp & { token: string
   return { token, ...setUpOf(token, clock, () => rmSync(file, { force: true })) };
 }
 
-/** Accepts this token for 30 minutes, until the set-up is done. */
+/** Accepts this token for 30 minutes or until `end` is called. */
 export function setUpOf(token: string, clock: Clock, remove: () => void): SetUp {
   let until = clock() + validMs;
   const digest = (text: string) => Buffer.from(sha256(text), "hex");
@@ -92,7 +92,7 @@ export function setUpOf(token: string, clock: Clock, remove: () => void): SetUp 
   };
 }
 
-/** For an appliance with accounts: rejects every token. */
+/** Rejects every token, because the appliance already has people. */
 export function noSetUp(dataDir: string): SetUp {
   rmSync(setUpFile(dataDir), { force: true });
   return { isToken: () => false, end: () => {} };

@@ -28,7 +28,7 @@ const recoveryCodeCount = 10;
 
 const placeOf = ({ id }: Pick<PersonRow, "id">) => `person/${id}/totp`;
 
-/** Statements that use this code, guarded against concurrent use; null for a wrong or used code. */
+/** Returns statements that use this code, guarded against concurrent use; null for a wrong or used code. */
 export async function usedCode(
   { store, vault }: { store: Store; vault: Vault },
   person: PersonRow,
@@ -57,10 +57,13 @@ export async function usedCode(
   ];
 }
 
-/** Codes that a message called right for another time. They are rejected at that time, because the code may be a guess. */
+/**
+ * Codes that clockIssueOf reported as valid at another time. They are rejected even then, because
+ * the code can be a guess.
+ */
 const namedSteps = recentSet(10_000);
 
-/** Message for a code that would be right on a wrong clock; null for other wrong codes. */
+/** Returns a message for a code that would be correct with a wrong clock; null for other wrong codes. */
 export async function clockIssueOf(
   { vault }: { vault: Vault },
   person: PersonRow,
@@ -179,7 +182,7 @@ function setRecoveryCodes(store: Store, personId: string, hashes: readonly strin
   ];
 }
 
-/** Counts a wrong code, which the person is notified of. */
+/** Returns a statement that counts a wrong code for the report to the person. */
 export function countWrongCodeOf(store: Store, personId: string, at: string, address: string) {
   return store.db
     .update(people)
@@ -193,7 +196,7 @@ export function countWrongCodeOf(store: Store, personId: string, at: string, add
     .where(eq(people.id, personId));
 }
 
-/** A successful sign-in clears its own wrong codes: the person entered them. */
+/** Returns a statement that removes a sign-in's own wrong codes from the report, because the person entered them. */
 export function forgiveWrongCodes(personId: string, sessionId: string): Statement {
   const own = sql`(select wrong_codes from ${sessions} where id = ${sessionId})`;
   return sql`update ${people} set wrong_codes = max(0, wrong_codes - ${own}),

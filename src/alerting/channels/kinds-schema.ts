@@ -23,11 +23,11 @@ import {
 import { type FieldLabels, kind } from "../../core/kinds.ts";
 import { inBraces } from "../../core/text/words.ts";
 
-// Chat services put the credential into the URL itself, so the whole URL is the secret.
+// Chat services include the credential in the webhook URL, so the whole URL is a secret.
 const webhookUrl = HttpUrl.meta({ writeOnly: true });
 const optionalSecret = secret().nullable().default(null);
 
-/** For services with one address for all customers, or one per region. */
+/** Fixed addresses of services, with one URL per region if the service has regions. */
 export const origins = {
   pushover: "https://api.pushover.net",
   // https://support.pagerduty.com/main/docs/service-regions
@@ -36,7 +36,7 @@ export const origins = {
   opsgenie: { us: "https://api.opsgenie.com", eu: "https://api.eu.opsgenie.com" },
 } as const;
 
-/** Placeholders of a `template`, such as `{{monitor}}`. */
+/** Placeholders of a message template, such as `{{monitor}}`. */
 export const placeholders = [
   "monitor",
   "status",
@@ -69,16 +69,19 @@ const region = z.enum(["us", "eu"]).default("us");
 
 type ChannelKind<F extends Record<string, z.ZodType>> = {
   name: string;
-  /** Description in the gallery. */
+  /** Short description in the list of channel types. */
   summary: string;
-  /** How to get its address or key, as the service documents it. */
+  /** Instructions to get the address or key, based on the service's documentation. */
   help: string;
   fields: F;
-  /** Labels and hints of its fields. A template has its own control. */
+  /** Labels and hints of the fields. The template has a separate control. */
   labels: Readonly<Record<Exclude<keyof F & string, "template">, FieldLabels>>;
-  /** Destination of its secrets. */
+  /** The destination to which each secret is bound. If it changes, the secret must be entered again. */
   secrets?: Readonly<Record<string, Destination<keyof F & string>>>;
-  /** The field with the destination URL, or that URL; null if the organization's mail server is the destination. */
+  /**
+   * Name of the field with the destination URL, or a function that returns the URL. Null for the
+   * organization's mail server.
+   */
   address: (keyof F & string) | ((settings: z.output<z.ZodObject<F>>) => string) | null;
 };
 
@@ -102,7 +105,7 @@ const regionLabels = {
   options: { us: "US", eu: "EU" },
 };
 
-/** The channel types with their fields and texts. `alerting/providers` delivers to them. */
+/** All channel types with their fields and texts. `alerting/providers` sends to them. */
 export const channelKinds = {
   webhook: channelKind({
     name: "Webhook",
@@ -359,7 +362,10 @@ export type ChannelSettings<T extends ChannelType> = z.output<
   z.ZodObject<(typeof channelKinds)[T]["fields"]>
 >;
 
-/** Destination of this channel's alerts, and the field that names it, if any; null for the organization's mail server. */
+/**
+ * Returns the destination of a channel's alerts, and its field, if a field contains it. Null for
+ * the organization's mail server.
+ */
 export function addressOf(
   type: string,
   settings: Readonly<Record<string, unknown>>,

@@ -4,7 +4,7 @@ import { bodyOf, line, Timestamp } from "../../core/fields.ts";
 import { newOf, patchOfKinds, shownOf } from "../../core/kinds.ts";
 import { channelKinds } from "./kinds-schema.ts";
 
-/** The fields that channels of every type have. */
+/** Fields of every channel type. */
 export const channelFields = {
   name: line(255).meta({ example: "On-call" }),
   enabled: z.boolean().default(true),

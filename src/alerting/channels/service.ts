@@ -1,4 +1,4 @@
-/** Use cases of alert channels: read, create, change, remove. */
+/** Use cases of alert channels: list, read, create, update and delete. */
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/time/clock.ts";
@@ -31,7 +31,7 @@ import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 
 type AlertChannelRecord = AlertChannel & { version: number };
 
-/** Every channel of the organization, newest first. */
+/** Lists the organization's channels, newest first. */
 export async function listAlertChannels(scope: Scope): Promise<AlertChannelRecord[]> {
   const rows = await scope.store.db
     .select()
@@ -41,7 +41,7 @@ export async function listAlertChannels(scope: Scope): Promise<AlertChannelRecor
   return rows.map(shown);
 }
 
-/** Throws NOT_FOUND. */
+/** Reads a channel. Throws NOT_FOUND. */
 export async function getAlertChannel(scope: Scope, id: string): Promise<AlertChannelRecord> {
   return shown(await getRow(scope, id));
 }
@@ -59,7 +59,7 @@ function shown({ settings, secrets, isDefault, ...row }: ChannelRow): AlertChann
   };
 }
 
-/** Columns of a complete, parsed channel, with sealed secrets. */
+/** Returns the columns of a complete, parsed channel, with sealed secrets. */
 export function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
   const { settings, secrets } = splitSecrets(channelKinds, channel.type, channel);
   return {
@@ -73,7 +73,7 @@ export function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
   };
 }
 
-/** Settings of the channel's type, secrets included. Throws if the secrets can't be opened. */
+/** Returns the settings of the channel's type, with decrypted secrets. Throws if a secret can't be decrypted. */
 export function settingsOf(
   vault: Vault,
   row: Pick<ChannelRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
@@ -87,7 +87,7 @@ function placeOf({ organizationId }: { organizationId: string }, id: string): st
   return `${organizationId}/alert-channel/${id}`;
 }
 
-/** The row of a new channel; nothing is stored. Throws VALIDATION_ERROR. */
+/** Creates the row of a new channel without storing it. Throws VALIDATION_ERROR. */
 export async function newChannelRow(scope: Scope, input: NewAlertChannel): Promise<ChannelRow> {
   await mustBeAllowed(scope.targets, targetsOf(input));
   const now = scope.clock();
@@ -119,11 +119,11 @@ export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
   );
 }
 
-/** Guards that a new monitor can have all default channels. */
+/** Guards that a monitor can have all default channels, which new monitors get. */
 export const guardFewDefaults = (scope: Scope) =>
   mustBeWithin(scope, "alert-channels-of-a-monitor", alertChannels, "is_default");
 
-/** The channel as a client would send it, secrets included. */
+/** Returns the channel as a client would send it, with decrypted secrets. */
 export function editable(vault: Vault, row: ChannelRow): OpenedRecord {
   return new OpenedRecord(channelKinds, row.type, {
     ...settingsOf(vault, row),
@@ -135,7 +135,10 @@ export function editable(vault: Vault, row: ChannelRow): OpenedRecord {
   });
 }
 
-/** The channel after a patch; stores nothing. Throws VALIDATION_ERROR for fields that its type does not accept. */
+/**
+ * Applies a patch to a channel without storing it. Throws VALIDATION_ERROR for fields that its type
+ * does not accept.
+ */
 export async function changedChannel(scope: Scope, before: ChannelRow, patch: AlertChannelPatch) {
   if (patch.type !== undefined && patch.type !== before.type)
     throw invalid("type", "is fixed when the channel is created");
@@ -159,11 +162,14 @@ async function rowAfter(scope: Scope, before: ChannelRow, patch: AlertChannelPat
   };
 }
 
-/** A channel after a patch, with its stored secrets. Throws NOT_FOUND, VALIDATION_ERROR. */
+/** Returns a channel's row after a patch, with its stored secrets. Throws NOT_FOUND, VALIDATION_ERROR. */
 export const changedChannelRow = async (scope: Scope, id: string, patch: AlertChannelPatch) =>
   rowAfter(scope, await getRow(scope, id), patch);
 
-/** Throws NOT_FOUND, PRECONDITION_FAILED, CONFLICT, and VALIDATION_ERROR for fields that its type does not accept. */
+/**
+ * Updates a channel. Throws NOT_FOUND, PRECONDITION_FAILED, CONFLICT, and VALIDATION_ERROR for
+ * fields that its type does not accept.
+ */
 export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannelPatch) {
   return retrying(async () => {
     const before = await getRow(scope, id);
@@ -183,13 +189,16 @@ export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannel
 
 const parsed = (whole: Fields) => parse(NewAlertChannel, whole);
 
-/** Leaves a stored signing secret unchecked: older versions accepted any text, which still works. */
+/**
+ * Parses a channel without validating its stored signing secret. Older versions accepted any text,
+ * which still works.
+ */
 const parsedWithStoredSecret = (whole: Fields): NewAlertChannel => ({
   ...parsed({ ...whole, secret: null }),
   secret: whole["secret"],
 });
 
-/** Removes a channel and detaches it from monitors and groups. Throws NOT_FOUND, PRECONDITION_FAILED. */
+/** Deletes a channel and detaches it from monitors and groups. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof deleted> {
   return retrying(async () => {
     const row = await getRow(scope, id);
@@ -205,7 +214,10 @@ export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof del
   });
 }
 
-/** Destination of a channel's alerts by its own fields, and the field that names it. */
+/**
+ * Returns the destination that a field of the channel contains, for the target guard. Empty if no
+ * field contains one.
+ */
 export function targetsOf(channel: { type: string; [field: string]: unknown }): Place[] {
   const { path = null, url } = addressOf(channel.type, channel) ?? {};
   return path === null || url === undefined
@@ -231,7 +243,7 @@ export function changeChannel({ store }: Tenant, row: ChannelRow): Statement {
     .where(matching(alertChannels, { organizationId, id }));
 }
 
-/** Detaches the channel from its monitors and groups, and removes it with its deliveries. */
+/** Detaches a channel from its monitors and groups, and removes it with its deliveries. */
 export function removeChannel(tenant: Tenant, id: string, at: string): Statement[] {
   const { store, organizationId } = tenant;
   const users = [

@@ -1,4 +1,4 @@
-/** Cases that channels open at their services, one per problem, and the search for cases to close. */
+/** Manages the cases that channels open at external services, one per problem, and finds cases to close. */
 import type { ChannelType } from "../channels/kinds-schema.ts";
 import { timestamp } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
@@ -9,12 +9,12 @@ import { providers } from "../providers.ts";
 import { certificateDays } from "./rules.ts";
 
 /**
- * A case that a channel opened at its service and has not closed. Each case has a new key, so a case left
- * open there swallows no later alert.
+ * A case that a channel opened at its service and has not closed. Each case has a new key.
+ * Otherwise a case left open at the service would swallow later alerts.
  */
 export type OpenCase = Omit<typeof openCases.$inferSelect, "organizationId">;
 
-/** A problem and its subject. */
+/** A kind of problem and its subject. */
 export type Problem = Pick<OpenCase, "subjectId" | "problem">;
 
 /** Whether channels of this type open a case per problem, and must close it. */
@@ -23,7 +23,7 @@ export function opensCases(type: string): boolean {
 }
 
 /**
- * The problem of an alert; null if it opens no lasting case. Each problem has its own case, because
+ * Returns the problem of an alert; null if it opens no case. Each problem has its own case, because
  * services ignore updates of an acknowledged case and keep its first priority.
  */
 export function problemOf(alert: Alert): Problem | null {
@@ -44,7 +44,7 @@ function wrongIn({ type, data }: Alert): string | null {
       return `certificate ${certificateDays.findLast((days) => data.daysLeft < days)}`;
     case "incident.opened":
     case "incident.updated":
-      // Later updates do not open it again.
+      // Updates after the resolution don't open the case again.
       return data.incident.status === "resolved" ? null : data.incident.severity;
     case "channel.failed":
       return "failing";
@@ -58,26 +58,29 @@ function wrongIn({ type, data }: Alert): string | null {
   }
 }
 
-/** Whether a problem replaces another one of the same subject. Certificates and states are independent. */
+/**
+ * Whether a problem replaces another one of the same subject. Certificate problems and states never
+ * replace each other.
+ */
 export function replaces(problem: string, other: string): boolean {
   return isOfCertificate(problem) === isOfCertificate(other);
 }
 
 export const isOfCertificate = (problem: string) => problem.startsWith("certificate ");
 
-/** Troubles that an older version reported have no end event; their cases are closed after this time. */
+/** Age at which cases of problems reported by older versions are closed. Those versions sent no end event. */
 const troubleMs = 600_000;
 
-/** Cases examined in one tick. */
+/** Maximum number of cases examined in one tick. */
 const casesAtOnce = 1_000;
 
 export type EndedCase = typeof openCases.$inferSelect;
 export type CaseRound = ReturnType<typeof caseRound>;
 
 /**
- * Examines all open cases in rounds, some per call, and finds those that no event closes: their monitor was
- * muted, paused, detached, removed or renewed, or their channel is disabled. The end of an outage is an event.
- * `next` continues after the cases of the last call.
+ * Examines all open cases in rounds, one batch per call, and finds cases that no event closes.
+ * Their monitor was muted, paused, detached, removed or renewed, or their channel was disabled. The
+ * end of an outage is an event. `next` moves on to the next batch.
  */
 export function caseRound(store: Store) {
   let after: readonly string[] = ["", "", "", ""];

@@ -1,4 +1,4 @@
-/** Applies the rules to events and timers of one organization, and fills its outbox. */
+/** Applies the alerting rules to events and timers of one organization, and fills its outbox. */
 import { minuteInUtc, timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
@@ -27,8 +27,8 @@ import {
 import type { StoredStatus } from "../../core/statuses.ts";
 
 /**
- * Events that can lead to an alert, close a case or begin the life of a channel. After a `reopening` event,
- * monitors with a problem are considered again: they can have another channel, or be no longer muted.
+ * Events that can lead to an alert, close a case or concern a new channel. A `reopening` event can
+ * give a problem new recipients: monitors are attached to a channel or unmuted.
  */
 const alerting = {
   "alert-channel.created": true,
@@ -58,10 +58,10 @@ export function concernsAlerting(event: LoggedEvent): event is AlertingEvent {
   return event.type in alerting;
 }
 
-/** Whether monitors of the event's subject, a group or a channel, are considered again. */
+/** Whether monitors with a problem are considered again after this event. */
 export const mayReopen = ({ type }: AlertingEvent) => alerting[type] === "reopening";
 
-/** A decision about a monitor that is due without an event. */
+/** A decision about a monitor that is due at a time, without an event. */
 export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };
 
 /** A decision in progress: the facts, the collected deliveries, and the time. */
@@ -69,14 +69,17 @@ export type Decision = {
   snapshot: Snapshot;
   out: Outbox;
   now: number;
-  /** Unix milliseconds of the start or of the last standstill: an older result does not show the current state. */
+  /**
+   * Unix milliseconds of the start, or of the end of the last standstill. Older results do not show
+   * the current state.
+   */
   runningSince?: number;
 };
 
-/** A due reminder of a monitor that is not judged is tried again after this long. */
+/** Delay of a due reminder while the monitor's checks have no verdict. */
 const unjudgedMs = 60_000;
 
-/** The subjects that a decision reads, and the rows that it can write. */
+/** The subjects that a decision reads, and the number of rows that it can write. */
 export type DecisionScope = {
   monitorIds: readonly string[];
   incidentIds: readonly string[];
@@ -84,7 +87,7 @@ export type DecisionScope = {
   part: Part | null;
 };
 
-/** Applies the rules to an event; the outbox collects the deliveries. */
+/** Applies the rules to an event and adds the deliveries to the outbox. */
 export function applyEvent(decision: Decision, event: AlertingEvent) {
   const { snapshot, out } = decision;
   if (snapshot.channels.size === 0) return;
@@ -152,7 +155,7 @@ function monitorChanged(
   follow(decision, monitor, step, at, { since: at, message, latencyMs, ...length });
 }
 
-/** Carries out a step of the rules for a monitor. */
+/** Carries out a step of the rules for a monitor: sends its alert and stores the new memory. */
 function follow(
   { snapshot, out, now }: Decision,
   monitor: WatchedMonitor,
@@ -176,7 +179,7 @@ function follow(
   if (!Bun.deepEquals(before, after)) out.remember(id, after);
 }
 
-/** Applies a reminder interval that was changed during an outage. */
+/** Applies a changed reminder interval during an outage. A pending reminder is never delayed. */
 function monitorUpdated({ snapshot, out, now }: Decision, monitorId: string) {
   const monitor = snapshot.monitors.get(monitorId);
   if (monitor?.status !== "down") return;
@@ -187,7 +190,7 @@ function monitorUpdated({ snapshot, out, now }: Decision, monitorId: string) {
   if (remindAt !== memory.remindAt) out.remember(monitorId, { ...memory, remindAt });
 }
 
-/** Whether the event is about this monitor, its group or one of its channels. */
+/** Reopens the problems of all monitors that the event concerns, by themselves, their group or a channel. */
 function reopenAll(decision: Decision, event: LoggedEvent) {
   const { subjectId } = event;
   for (const monitor of decision.snapshot.monitors.values()) {
@@ -197,7 +200,7 @@ function reopenAll(decision: Decision, event: LoggedEvent) {
   }
 }
 
-/** Notifies channels of a lasting problem that they don't know yet, so that cases stay open as long as their problem. */
+/** Opens cases for a lasting problem at attached channels that have no case for it yet. */
 function reopen({ snapshot, out, now }: Decision, monitor: WatchedMonitor, event: LoggedEvent) {
   const { id, status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
   if ((status !== "down" && status !== "degraded") || paused || groupPaused) return;
@@ -216,7 +219,7 @@ function reopen({ snapshot, out, now }: Decision, monitor: WatchedMonitor, event
   out.recordNotified(id, channelIds, status, since);
 }
 
-/** Sends a due reminder, or the state of a monitor that no longer flaps. */
+/** Sends a due reminder, or the state of a monitor that stopped flapping. */
 export function applyTimer(decision: Decision, { monitorId }: Timer) {
   const { snapshot, out, now } = decision;
   const monitor = snapshot.monitors.get(monitorId);
@@ -237,7 +240,7 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   follow(decision, monitor, step, at, { ...about, downSeconds: secondsBetween(since, at) });
 }
 
-/** Whether a monitor was checked since the start or the last standstill of this appliance. */
+/** Whether a monitor has a check result since the start or the last standstill of this appliance. */
 function isJudged(
   { notJudgedSince, lastCheckedAt }: WatchedMonitor,
   runningSince = -Infinity,
@@ -246,7 +249,7 @@ function isJudged(
   return notJudgedSince === null && checkedAt >= runningSince;
 }
 
-/** Notifies of a certificate that expires soon, once per step. */
+/** Alerts about a certificate that expires soon, once per step. */
 export function alertOfCertificate({ snapshot, out, now }: Decision, { monitorId }: Timer) {
   const monitor = snapshot.monitors.get(monitorId);
   const expiresAt = monitor?.certificateExpiresAt ?? null;
@@ -274,7 +277,7 @@ function incidentChanged(
   const { subjectId, at, data } = event;
   const found = snapshot.incidents.get(subjectId);
   const update = data.updateId === null ? undefined : found?.updates.get(data.updateId);
-  // A correction of the title or severity posts nothing to the timeline.
+  // A correction of the title or severity adds no timeline entry, and causes no alert.
   if (found === undefined || update === undefined) return;
   const monitor = found.monitorId === null ? undefined : snapshot.monitors.get(found.monitorId);
   const notified = snapshot.notified.get(subjectId) ?? new Map();
@@ -297,7 +300,7 @@ function incidentChanged(
   if (isOver) out.closeSubject(id);
 }
 
-/** Notifies the other channels of a failing channel. */
+/** Notifies the other channels that a channel fails. */
 function channelFailed(
   { snapshot, out, now }: Decision,
   { type, subjectId, at, data }: LoggedEvent<"channel.failed">,
@@ -319,7 +322,7 @@ function problemBegan(
     out.recordNotified(subjectId, out.notify(alertOf(type, at, data, now), to, false), "open", at);
 }
 
-/** Notifies the channels that know of the problem of its end. */
+/** Reports the end of a problem to the channels that were notified of it. */
 function problemEnded(
   { snapshot, out, now }: Decision,
   { type, subjectId, at, data }: LoggedEvent<"appliance.recovered">,

@@ -9,24 +9,24 @@ import { outboxMetrics } from "../metrics.ts";
 import { Notifier } from "../sending/notifier.ts";
 import type { Receivers } from "../sending/queue.ts";
 
-/** Interval of decisions that are due without an event, and of due deliveries. */
+/** Interval at which timers and due deliveries are processed. */
 const tickMs = 1_000;
-/** Time for requests in flight when the appliance stops. */
+/** Time for in-flight requests to finish when the appliance stops. */
 const graceMs = 3_000;
 
 type Dependencies = SendingContext & {
   leases: Leases;
   events: EventReader;
-  /** Receivers of notices to status page subscribers. */
+  /** Status page subscribers as receivers of notices. */
   subscribers: Record<"mailbox" | "webhook", Receivers>;
   random?: () => number;
-  /** Rows of one write; tests set fewer. */
+  /** Maximum rows per write; tests set a lower number. */
   rowsAtOnce?: number;
-  /** Unix milliseconds of the start or of the last standstill. */
+  /** Unix milliseconds of the start, or of the end of the last standstill. */
   runningSince?: () => number;
 };
 
-/** Follows the events, decides on alerts, and delivers them until they arrive. */
+/** Creates the alert engine. */
 export function alertEngine(dependencies: Dependencies) {
   const { store, clock, log, events, leases } = dependencies;
   const onWrite = () => sending.wake();
@@ -43,7 +43,7 @@ export function alertEngine(dependencies: Dependencies) {
     const stop = await follower.start(events, log);
     return async () => {
       await stop();
-      // If it fails, the next follower reads these events again and finds nothing to send.
+      // If saving fails, the next follower reads these events again and finds nothing to send.
       await follower.save().catch(() => {});
     };
   });
@@ -66,15 +66,15 @@ export function alertEngine(dependencies: Dependencies) {
       }, tickMs);
       sending.wake();
     },
-    /** Stops; undelivered alerts are sent after the next start. */
+    /** Stops the engine. Undelivered alerts are sent after the next start. */
     async stop() {
       if (ticking !== null) clearInterval(ticking);
       await deciding.stop();
       await sending.stop(graceMs);
     },
-    /** Saves the position in the event log, if nothing else did. */
+    /** Saves the position in the event log if no other write has saved it. */
     save: async () => fanNow()?.follower.save(),
-    /** Creates deliveries from events and sends due ones: for tests, instead of `start`. */
+    /** Creates deliveries from events and sends due ones once. Tests use it instead of `start`. */
     async runOnce() {
       const fan = fanNow();
       if (fan !== null) {

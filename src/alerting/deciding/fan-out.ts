@@ -1,4 +1,4 @@
-/** Turns events into alerts and alerts into deliveries, in turns between organizations. */
+/** Turns events into alerts and alerts into deliveries, alternating between organizations. */
 import type { Clock } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
 import { FairFollower, type Outcome, type Work } from "../../events/fair-follower.ts";
@@ -20,13 +20,13 @@ type Dependencies = { store: Store; clock: Clock; origin: () => string; signals:
   /** Called after each write of deliveries. */
   onWrite?: () => void;
   room?: OutboxRoom;
-  /** Rows of one write; tests set fewer. */
+  /** Maximum rows per write; tests set a lower number. */
   rowsAtOnce?: number;
-  /** Unix milliseconds of the start or of the last standstill. */
+  /** Unix milliseconds of the start, or of the end of the last standstill. */
   runningSince?: () => number;
 };
 
-/** Progress with an event that has more recipients than one write takes. */
+/** Progress of an event whose recipients don't fit into one write. */
 type EventPart = { event: Part & { seq: number } };
 
 export class AlertFanOut {
@@ -53,7 +53,7 @@ export class AlertFanOut {
     this.#timers = new AlertTimers({ store, clock, room, begin, follower: this.follower, onWrite });
   }
 
-  /** Decides everything that is due without an event: reminders, the end of flapping, certificates, open cases. */
+  /** Decides everything that is due at a time: reminders, the end of flapping, certificates, open cases. */
   async tick() {
     await this.follower.save();
     await this.#timers.tick();
@@ -103,7 +103,7 @@ export class AlertFanOut {
   }
 }
 
-/** Organizations among these that have alert channels. */
+/** Returns which of these organizations have alert channels. */
 async function organizationsWithChannels(store: Store, organizationIds: readonly string[]) {
   const rows = await store.query<{ id: string }>(
     `select value as id from json_each(?) where exists (
@@ -113,7 +113,7 @@ async function organizationsWithChannels(store: Store, organizationIds: readonly
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Monitors with a problem in the groups, or with the channels, that events reopen. */
+/** Returns the monitors with a problem that these events concern, by their group or channels. */
 async function reopenedMonitors(
   store: Store,
   organizationId: string,

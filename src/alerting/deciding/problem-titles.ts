@@ -1,6 +1,6 @@
 import type { ProblemName } from "../../core/problems.ts";
 
-/** Titles of a problem of the appliance, for its start and its end. */
+/** Titles of alerts about problems of the appliance, for the start and the end of each problem. */
 export const problemTitles: Record<ProblemName, { begins: string; ends: string }> = {
   alerts: {
     begins: "Signalbox: alerts were left out",

@@ -3,7 +3,7 @@ import { skipAllEvents } from "../../events/cursor.ts";
 
 const skippedBecause = "It comes from a restored backup and may have been delivered since.";
 
-/** Checks have this long to report the current state before overdue decisions are made. */
+/** Minimum delay of timers after a restore, so that checks report the current state first. */
 const settlingMs = 10 * 60_000;
 
 /** Monitors with undelivered alerts or unhandled events. */
@@ -18,9 +18,9 @@ const untold = `
       and e.type in ('monitor.up', 'monitor.degraded', 'monitor.down')`;
 
 /**
- * Prepares alerts of a restored backup. Waiting deliveries are skipped, because they may have been sent
- * after the backup. Their monitors become pending: the first check notifies channels that are not known to
- * have heard of a problem.
+ * Prepares alerting after a restore. Waiting deliveries are skipped, because they may have been
+ * sent after the backup. Their monitors become pending: the first check then notifies channels that
+ * do not know of the problem.
  */
 export function afterRestoring(now: number): Statement[] {
   return [
@@ -42,7 +42,7 @@ export function afterRestoring(now: number): Statement[] {
       now,
       settlingMs,
     ),
-    // The certificate may have been renewed; the next check reads the current one.
+    // The certificate may have been renewed since the backup. The next check reads the current one.
     text("update monitor_states set certificate_expires_at = null"),
   ];
 }

@@ -1,16 +1,16 @@
-/** Pure rules of alerting: flapping, recipients, reminders, certificates, the order of deliveries, and retries. */
+/** Pure rules of alerting: flapping, recipients, reminders, certificates, delivery order and retries. */
 import type { AlertType } from "../schema.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
-/** More changes of state than this within `flapWindowMs` are flapping. */
+/** A monitor flaps after more state changes than this within `flapWindowMs`. */
 const flapChanges = 10;
 const flapWindowMs = 30 * 60_000;
-/** A flapping monitor is steady again after it kept its state this long. */
+/** A flapping monitor is stable again after this time without a state change. */
 export const steadyMs = 10 * 60_000;
-/** Days before a certificate's expiry at which its channels are notified, once each. */
+/** Days before a certificate's expiry at which channels are notified, once per step. */
 export const certificateDays = [14, 7, 3, 1] as const;
 
-/** Memory of a monitor between changes. Times are Unix milliseconds. */
+/** What alerting remembers of a monitor between state changes. Times are Unix milliseconds. */
 export type Memory = {
   /** Latest state changes, oldest first. */
   changes: readonly number[];
@@ -20,7 +20,7 @@ export type Memory = {
 
 export const emptyHistory: Memory = { changes: [], flappingSince: null, remindAt: null };
 
-/** The last state that a channel was notified of, while the problem lasts. */
+/** The last problem state that a channel was notified of, until the problem is over. */
 export type NotifiedState = "down" | "degraded" | "flapping" | "open";
 type Notified = ReadonlyMap<string, { state: NotifiedState }>;
 
@@ -33,14 +33,14 @@ export type MonitorFacts = {
   flapping: boolean;
 };
 
-/** Recipients of a monitor: its enabled channels, unless the monitor or its group is muted. */
+/** Recipients of a monitor's alerts: its enabled channels, unless the monitor or its group is muted. */
 export type Audience = { muted: boolean; channels: readonly string[] };
 
 export type Step = {
   memory: Memory;
-  /** The alert and its channels. */
+  /** The alert and its channels; null for no alert. */
   alert: { type: AlertType; to: readonly string[] } | null;
-  /** The state that these channels are notified of; null leaves it unchanged. */
+  /** The state to record for these channels; null leaves it unchanged. */
   notifiedState: NotifiedState | null;
   /** Whether the problem is over for all channels, notified or not. */
   isOver: boolean;
@@ -54,8 +54,9 @@ const silentStep = (memory: Memory): Step => ({
 });
 
 /**
- * The step after a monitor's change of state. Leaving a pause or a maintenance only reports states that a
- * channel does not know. A recovery goes to channels that were notified of the problem.
+ * Returns the step after a monitor changed its state. After a pause or maintenance, only channels
+ * that do not know the state are notified. A recovery is sent to channels that were notified of the
+ * problem.
  */
 export function afterChange(
   before: Memory,
@@ -66,7 +67,7 @@ export function afterChange(
 ): Step {
   const { from, to, at } = change;
   const remindAt = to === "down" && reminderMs !== null ? at + reminderMs : null;
-  // A paused monitor has no state that can flap; its memory starts again afterwards.
+  // A paused monitor can't flap. Its memory starts empty afterwards.
   if (to === "pending" || to === "maintenance") return silentStep(emptyHistory);
   const isContinuation = from === "pending" || from === "maintenance";
   const { changes: earlier, flappingSince } = isContinuation ? emptyHistory : before;
@@ -86,7 +87,7 @@ export function afterChange(
     : silentStep(memory);
 }
 
-/** The step of a flapping monitor that was steady for `steadyMs`; null before that. */
+/** Returns the step of a flapping monitor that was stable for `steadyMs`; null before that. */
 export function afterFlapping(
   before: Memory,
   notified: Notified,
@@ -102,7 +103,10 @@ export function afterFlapping(
   return stateStep(memory, status, audience, notified, false);
 }
 
-/** Reports a state: a problem to all channels, or to those that don't know it; a recovery to those that do. */
+/**
+ * Reports a state. A recovery is sent to channels that know the problem. After a pause, a problem
+ * is sent only to channels that don't know it.
+ */
 function stateStep(
   memory: Memory,
   state: "up" | "degraded" | "down",
@@ -136,7 +140,10 @@ function alertStep(
   return { memory, alert: { type, to }, notifiedState, isOver: false };
 }
 
-/** Whether a reminder is due. A reminder farther ahead than its interval was set before the clock went back. */
+/**
+ * Whether a reminder is due. One farther ahead than its interval was set before the clock went
+ * back, and is due too.
+ */
 export function isReminderDue(
   { remindAt }: Memory,
   reminderMs: number | null,
@@ -146,7 +153,7 @@ export function isReminderDue(
   return remindAt <= now || (reminderMs !== null && remindAt > now + reminderMs);
 }
 
-/** The step of a due reminder: a monitor that is still down, to all its channels. */
+/** Returns the step of a due reminder. A monitor that is still down notifies all its channels. */
 export function afterReminder(
   before: Memory,
   status: StoredStatus,
@@ -160,7 +167,7 @@ export function afterReminder(
   return alertStep(memory, "monitor.reminder", audience.channels, "down", audience);
 }
 
-/** Time of the next decision about a monitor without an event; null for never. */
+/** Returns the time of the monitor's next timer; null for none. */
 export function dueAt({ changes, flappingSince, remindAt }: Memory): number | null {
   const last = changes.at(-1);
   const steadyAt = flappingSince === null || last === undefined ? null : last + steadyMs;
@@ -171,8 +178,9 @@ export function dueAt({ changes, flappingSince, remindAt }: Memory): number | nu
 export type CertificateMemory = { expiresAt: string; days: number } | null;
 
 /**
- * The step of 14, 7, 3 or 1 days that a certificate has reached and that was not reported yet, with the
- * whole days left; null for none. `withinDays` is the monitor's own limit; null turns it off.
+ * Returns the lowest step (14, 7, 3 or 1 days) that a certificate has reached, and its remaining
+ * whole days. Null if it was reported already, or none is reached. `withinDays` is the monitor's
+ * own limit; null disables it.
  */
 export function certificateStep(
   expiresAt: string,
@@ -190,16 +198,17 @@ export function certificateStep(
 }
 
 /**
- * Whether the certificate has over a week more than at the last alert, because the clock was ahead then.
- * Smaller corrections repeat no alert.
+ * Whether a certificate has over a week more left than at its last alert, because the clock was
+ * ahead then. Smaller corrections don't repeat the alert.
  */
 const isWeeksBack = (daysLeft: number, daysBefore: number) => daysLeft > daysBefore + 7;
 
 export type IncidentStep = "opened" | "updated" | "resolved";
 
 /**
- * Channels that are notified of an incident: those with incidents enabled, unless its monitor notified
- * them of the same outage.
+ * Returns the channels to notify of an incident: channels with incidents enabled, except those of
+ * its monitor for an automatic one, because the outage alert reaches them. A resolution is sent
+ * only to channels that were notified before.
  */
 export function incidentAudience(
   channels: readonly { id: string; enabled: boolean; incidents: boolean }[],
@@ -216,7 +225,7 @@ export function incidentAudience(
     .filter((id) => step !== "resolved" || notified.has(id));
 }
 
-/** Channels that are notified of problems of the appliance: the default ones, or all if there is none. */
+/** Returns the channels to notify of problems of the appliance: the default channels, or all if there are none. */
 export function channelsForOwnTrouble<
   T extends { id: string; enabled: boolean; isDefault: boolean },
 >(channels: readonly T[], except: string | null = null): T[] {
@@ -225,7 +234,10 @@ export function channelsForOwnTrouble<
   return usual.length > 0 ? usual : able;
 }
 
-/** Why an outage of the monitor would not notify a channel now, as the end of a sentence; null if it would. */
+/**
+ * Returns why an outage of the monitor would not notify this channel now, as the end of a sentence.
+ * Null if it would.
+ */
 export function silenceReason(
   monitor: MonitorFacts,
   channel: { enabled: boolean; isAttached: boolean },
@@ -242,53 +254,53 @@ export function silenceReason(
   return null;
 }
 
-/** Progress of a message to several recipients. */
+/** Progress of a delivery with several recipients. */
 export type Progress = {
-  /** Recipients that have it; null if the service does not report them. */
+  /** Recipients that have the message; null if the service does not report them. */
   reached: readonly string[] | null;
-  /** Recipients that rejected it permanently. */
+  /** Recipients that permanently rejected the message. */
   refused: readonly string[];
 };
 
-/** An undelivered delivery in its channel's queue. Times are Unix milliseconds. */
+/** An undelivered delivery in its receiver's queue. Times are Unix milliseconds. */
 export type Queued = {
   id: string;
-  /** Attempts so far. A delivery with an attempt accepts no further alerts. */
+  /** Number of attempts. After the first one, no further alerts are added. */
   attempts: number;
-  /** Attempts that were made when they were due. */
+  /** Number of attempts that followed the schedule, without early ones. */
   scheduledAttempts: number;
   dueAt: number;
-  /** End of the lease of a process that may be sending it. */
+  /** End of the claim of a process that may be sending it. */
   leasedUntil: number | null;
   /** Null before the first attempt. */
   firstAttemptAt: number | null;
   lastAttemptAt: number | null;
-  /** Start of failures that look permanent. */
+  /** Start of an uninterrupted series of failures that look permanent. */
   doubtfulSince: number | null;
-  /** Progress, if it has several recipients. */
+  /** Progress if there are several recipients. */
   progress: Progress | null;
-  /** The case that it opens or closes; null for none. */
+  /** Key of the case that the delivery opens or closes; null for none. */
   caseKey: string | null;
   closesCase: boolean;
   /** Subjects of its alerts. */
   subjects: readonly string[];
 };
 
-/** A longer wait means that the clock was set back: the delivery is due. */
+/** Longest planned wait. A delivery due later was scheduled before the clock went back, and is due now. */
 export const longestWaitMs = 2 * 3_600_000;
-/** Minimum interval of early retries, which new alerts cause. */
+/** Minimum time between an attempt and an early retry that a new alert causes. */
 const promptMs = 15_000;
 
-/** Whether some recipients have it: the channel works, and the rest delays no other delivery. */
+/** Whether some recipients have the message. Then the channel works, and later deliveries need not wait. */
 export function hasArrivedPartly({ progress }: Pick<Queued, "progress">): boolean {
   return progress !== null && progress.reached?.length !== 0;
 }
 
 /**
- * The next delivery of a channel, oldest first. Deliveries about one subject keep their order. While one
- * delivery fails, others can overtake it, in case it alone is the cause. While two fail, the channel is
- * down, and all others gather until it works. A new alert that waits for a failing delivery causes an
- * early retry of that one, so that news never waits 15 minutes.
+ * Returns the next delivery of a channel, oldest first. Deliveries about one subject keep their
+ * order. While one delivery fails, others can overtake it. If two fail, the channel is considered
+ * down: only failing deliveries are retried, and all others wait. A new alert causes an early retry
+ * of the failing delivery, so it never waits the full 15 minutes.
  */
 export function nextDelivery(queue: readonly Queued[], now: number): Queued | null {
   const failing = queue.filter((one) => one.attempts > 0 && !hasArrivedPartly(one));
@@ -299,14 +311,15 @@ export function nextDelivery(queue: readonly Queued[], now: number): Queued | nu
   );
 }
 
-/** Whether an earlier delivery has a subject in common. */
+/** Whether an earlier delivery about the same subject must arrive first. */
 function isBlocked(one: Queued, queue: readonly Queued[]): boolean {
   return before(one, queue).some((earlier) => !hasArrivedPartly(earlier));
 }
 
 /**
- * Partly arrived deliveries that newer ones about the same subject replace. The remaining recipients get
- * the end with both alerts, or else the newer alert alone.
+ * Returns partly arrived deliveries that this newer one about the same subject replaces. Recipients
+ * without the earlier alert get both alerts if the newer one is a recovery, else only the newer
+ * one.
  */
 export function overtakenBy(one: Queued, queue: readonly Queued[]): Queued[] {
   return before(one, queue).filter(hasArrivedPartly);
@@ -328,7 +341,7 @@ function isPrompted(one: Queued, queue: readonly Queued[], now: number): boolean
   );
 }
 
-/** Whether a delivery is due by its own time. */
+/** Whether the due time and any claim have passed. */
 export function isDue(
   { dueAt, leasedUntil }: Pick<Queued, "dueAt" | "leasedUntil">,
   now: number,
@@ -340,23 +353,27 @@ export function isDue(
 const retrySeconds = [5, 15, 60, 300] as const;
 const laterSeconds = 900;
 const giveUpMs = 24 * 3_600_000;
-/** A failure that looks permanent can be a proxy's temporary response: retries continue this long. */
+/** Failures that look permanent are retried this long, because a proxy can cause them temporarily. */
 const doubtMs = 3_600_000;
-/** Attempts for channels that report no recipients. */
+/**
+ * Maximum attempts if the service does not report which recipients have the message. Each retry can
+ * cause duplicates.
+ */
 const blindAttempts = 3;
 /** Longest Retry-After that we honor, in seconds. */
 const maxPatienceSeconds = 3_600;
 
-/** End of the wait that a receiver requested; null if it requested none. */
+/** Returns the end of the wait that the receiver requested; null if it requested none. */
 export function heldUntil(retryAfterSeconds: number | undefined, now: number): number | null {
   if (retryAfterSeconds === undefined || retryAfterSeconds <= 0) return null;
   return now + Math.min(retryAfterSeconds, maxPatienceSeconds) * 1000;
 }
 
 /**
- * Time of the next attempt: after 5 s, 15 s, 1 min, 5 min, then every 15 min, each ± 20 %, later if the
- * receiver requested it. Null after 24 hours, or after the limit of failures that look permanent; closing
- * and opening cases goes on for the whole time. Early attempts change nothing. `random` is in 0…1.
+ * Returns the time of the next attempt: after 5 s, 15 s, 1 min, 5 min, then every 15 min, ± 20 %. A
+ * receiver can request a longer wait. Returns null after 24 hours, or after an hour of failures
+ * that look permanent. Deliveries that open or close a case are always retried for 24 hours. An
+ * early attempt leaves the schedule unchanged. `random` is in 0…1.
  */
 export function nextAttemptAt(
   delivery: Queued,
@@ -377,7 +394,7 @@ export function nextAttemptAt(
   return next > end ? null : next;
 }
 
-/** The wait after this number of attempts, ± 20 %. `random` is in 0…1. */
+/** Returns the wait in milliseconds after this number of attempts, ± 20 %. `random` is in 0…1. */
 export const retryDelayMs = (attempts: number, random: number): number =>
   (retrySeconds[attempts] ?? laterSeconds) * (0.8 + 0.4 * random) * 1000;
 

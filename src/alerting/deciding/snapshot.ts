@@ -1,4 +1,4 @@
-/** Reads the facts that decisions about one organization need. */
+/** Reads the database state on which decisions about one organization are based. */
 import type { Store } from "../../database/store.ts";
 import type { alertChannels } from "../../database/tables/alerting.ts";
 import type { OpenCase } from "./cases.ts";
@@ -11,18 +11,18 @@ import type { CertificateMemory, Memory, NotifiedState } from "./rules.ts";
 import { emptyHistory } from "./rules.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
-/** Facts for decisions about one organization's events, read at one time. */
+/** The state on which decisions about one organization are based, read at one time. */
 export type Snapshot = {
   organizationId: string;
   monitors: ReadonlyMap<string, WatchedMonitor>;
   incidents: ReadonlyMap<string, IncidentView>;
   channels: ReadonlyMap<string, ChannelView>;
-  /** By subject, then by channel. */
+  /** Notified state by subject, then by channel. */
   notified: Map<string, Map<string, NotifiedAlert>>;
   memories: Map<string, Remembered>;
-  /** Digests by channel that accept further alerts. */
+  /** Digests that accept further alerts, by channel. */
   gathering: Map<string, PendingDigest>;
-  /** By subject. */
+  /** Open cases by subject. */
   cases: Map<string, OpenCase[]>;
 };
 
@@ -35,13 +35,13 @@ export type WatchedMonitor = Required<AlertedMonitor> & {
   since: string;
   lastMessage: string | null;
   lastCheckedAt: string | null;
-  /** RFC 3339; null while its checks have results. */
+  /** RFC 3339: since when its checks have no verdict; null if they have one. */
   notJudgedSince: string | null;
   latencyMs: number | null;
   reminderSeconds: number | null;
   certificateExpiresAt: string | null;
   certificateExpiryDays: number | null;
-  /** Alert channels in their order, enabled or not. */
+  /** Alert channels in display order, enabled or not. */
   channelIds: string[];
 };
 
@@ -73,7 +73,7 @@ export type Remembered = Memory & { certificate: CertificateMemory };
 export type PendingDigest = {
   id: string;
   alerts: number;
-  /** Encoded size; null if it was not counted. */
+  /** Encoded size in bytes; null if it was not measured. */
   bytes: number | null;
   /** Unix milliseconds. */
   createdAt: number;
@@ -144,20 +144,20 @@ const updateText = `select u.incident_id as incidentId, u.id, u.status, u.messag
 type Subjects = { monitorIds: readonly string[]; incidentIds: readonly string[] };
 type Read = <Row>(text: string, ids?: readonly string[]) => Promise<Row[]>;
 
-/** Reads these monitors and incidents, their recipients, and the notifications that were sent already. */
+/** Reads these monitors and incidents, their recipients, and their earlier notifications. */
 export async function loadSnapshot(
   store: Store,
   organizationId: string,
   { monitorIds, incidentIds }: Subjects,
 ): Promise<Snapshot> {
-  // A portion of the log has many events of one subject, which is read once.
+  // A batch of events often has several about one subject, which is read once.
   const read: Read = (text, ids) =>
     store.query(text, [
       ...(ids === undefined ? [] : [JSON.stringify([...new Set(ids)])]),
       organizationId,
     ]);
   const incidents = await readIncidents(read, incidentIds);
-  // The monitors of automatic incidents have their own recipients.
+  // Automatic incidents follow the mute setting and channels of their monitor.
   const ofIncidents = incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId]));
   const subjectIds = [...monitorIds, ...incidentIds];
   const [monitors, channels, notifiedRows, memories, gathering, cases] = await Promise.all([
@@ -244,7 +244,10 @@ type NotifiedRow = Omit<NotifiedAlert, "notifications" | "state"> & {
   notifications: string;
 };
 
-/** Failed deliveries notified no one; deliveries that retention removed arrived long ago. */
+/**
+ * Returns the channel's last notified state and its deliveries. Failed and skipped ones are left
+ * out. Deliveries that retention removed count as arrived.
+ */
 function possiblyNotified({
   channelId,
   since,
@@ -280,10 +283,10 @@ function remembered({ changes, flappingSince, remindAt, expiresAt, days }: Memor
 
 export const emptyMemory: Remembered = { ...emptyHistory, certificate: null };
 
-/** Characters of a description and of an address in an alert. */
+/** Maximum characters of a description and of a target in an alert. */
 const maxLength = 500;
 
-/** The part of a monitor that its alerts carry. */
+/** Returns the facts about a monitor that its alerts contain. */
 export function monitorInAlert(monitor: WatchedMonitor): Required<AlertedMonitor> {
   const { id, name, type, groupId, groupName, tags } = monitor;
   const target = monitor.target && cut(monitor.target, maxLength);

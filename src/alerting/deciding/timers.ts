@@ -1,4 +1,4 @@
-/** Decides everything that is due without an event: reminders, the end of flapping, certificates, open cases. */
+/** Processes timers: reminders, the end of flapping, certificate expiry, and cases to close. */
 import { type Clock, timestamp } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
@@ -15,12 +15,12 @@ import type { Part } from "../sending/outbox.ts";
 import { type OutboxRoom, statementsOf } from "../sending/outbox-room.ts";
 import { certificateDays, certificateStep, steadyMs } from "./rules.ts";
 
-/** Due timers of one organization that one tick reads. */
+/** Maximum due timers that one tick reads per organization. */
 const timersOfEach = 2_000;
-/** Timers of one organization in one write, and organizations that share it. */
+/** Maximum timers per organization in one write, and maximum organizations per write. */
 const timersAtOnce = 500;
 const organizationsAtOnce = 20;
-/** Writes of one tick; the rest waits for the next tick. */
+/** Maximum writes per tick. Remaining timers wait for the next tick. */
 const writesAtOnce = 50;
 
 type Dependencies = {
@@ -37,10 +37,10 @@ type AlertFollower = Pick<
   "cursor" | "exclusively" | "rowsAtOnce" | "write"
 >;
 
-/** Progress with a timer that has more recipients than one write takes. */
+/** Progress of a timer whose recipients don't fit into one write. */
 type TimerPart = Part & { timer: string };
 
-/** Timers by organization; the first has the next turn. */
+/** Timers by organization. The first organization is served next. */
 type Due = Map<string, Timer[]>;
 
 export class AlertTimers {
@@ -71,7 +71,10 @@ export class AlertTimers {
     await follower.write(() => room.endings(clock()));
   }
 
-  /** Writes once for the next organizations and removes finished timers from `due`. Returns the organizations of the write. */
+  /**
+   * Writes decisions for the next organizations and removes finished timers from `due`. Returns the
+   * organizations of the write.
+   */
   async #serveTimers(due: Due): Promise<string[]> {
     const { cursor, rowsAtOnce } = this.#dependencies.follower;
     const position = await cursor.read();
@@ -128,7 +131,7 @@ export class AlertTimers {
     return { ...written, statements: [...written.statements, ...saved], finished };
   }
 
-  /** Closes cases that no event ends. */
+  /** Closes cases that no event closes. */
   async #closeCases(): Promise<{ closed: string[]; isMore: boolean }> {
     const { clock, follower } = this.#dependencies;
     const { cursor, rowsAtOnce } = follower;
@@ -179,7 +182,7 @@ export class AlertTimers {
     );
   }
 
-  /** Timers that were set while the clock was ahead. Read after a start and whenever the clock goes back. */
+  /** Returns timers that were set while the clock was ahead. Runs after a start and whenever the clock goes back. */
   async #timersAhead(now: number): Promise<Timer[]> {
     if (this.#lastNow === null || now < this.#lastNow) this.#mayBeAhead = true;
     this.#lastNow = now;
@@ -238,7 +241,7 @@ function underWayFirst(timers: readonly Timer[], part: TimerPart | null): Timer[
   return [...timers.filter(isUnderWay), ...timers.filter((timer) => !isUnderWay(timer))];
 }
 
-/** The first due timers of each organization, through an index that begins with the organization. */
+/** Selects the first due timers of each organization. The index starts with the organization. */
 const dueText = `with recursive o(id) as (
     select min(organization_id) from alert_memory indexed by alert_memory_due_of_organization
       where due_at is not null
@@ -251,7 +254,7 @@ const dueText = `with recursive o(id) as (
     select monitor_id from alert_memory indexed by alert_memory_due_of_organization
     where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)`;
 
-/** A timer that lies farther ahead than any that would be set now. */
+/** Selects timers farther ahead than any interval allows: they were set while the clock was ahead. */
 const aheadText = `select 'memory' as kind, a.organization_id as organizationId,
     a.monitor_id as monitorId
   from alert_memory a
@@ -260,7 +263,7 @@ const aheadText = `select 'memory' as kind, a.organization_id as organizationId,
     or a.flapping_since is not null and a.due_at > ?1 + ?2)
   limit ?3`;
 
-/** Certificates that expire soon, of monitors with an enabled alert channel. */
+/** Selects certificates that expire soon, of monitors with an enabled alert channel. */
 const certificatesText = `select 'certificate' as kind, s.organization_id as organizationId,
     s.monitor_id as monitorId, s.certificate_expires_at as expiresAt,
     json_extract(m.settings, '$.certificateExpiryDays') as withinDays,

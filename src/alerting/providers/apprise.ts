@@ -2,13 +2,14 @@ import type { Tone } from "../sending/messages.ts";
 import { judged, overHttp, temporary, permanent } from "../provider.ts";
 import { addressOn, textWithin, withoutMentions } from "./formatting.ts";
 
-// Limit of the strictest common service behind Apprise, without the address.
+// Limit of the strictest common service behind Apprise, minus the length of the link.
 const maxLength = 1_000;
 
 /**
- * Notifies the services saved under the key, or `urls` if the server stores none. 200 is success, 204
- * means that there are no services, 424 that some of them failed.
- * https://github.com/caronc/apprise-api#persistent-storage-solution and, for `urls`, #stateless-solution
+ * Notifies the services saved under the key, or `urls` if the server stores none. 200 is success;
+ * 204 means that there are no services; 424 means that some of them failed.
+ * https://github.com/caronc/apprise-api#persistent-storage-solution and, for `urls`,
+ * #stateless-solution
  */
 export const apprise = overHttp<"apprise">({
   request({ server, key, tag, urls }, { title, lines, url, tone }) {
@@ -20,7 +21,7 @@ export const apprise = overHttp<"apprise">({
         body: `${text}\n\n${url}`,
         type: types[tone],
         format: "text",
-        // Without a tag, only services without tags are notified.
+        // Without a tag, Apprise would notify only services without tags.
         ...(key === null ? { urls } : { tag: tag ?? "all" }),
       },
     };

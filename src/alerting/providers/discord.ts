@@ -4,7 +4,7 @@ import { final, judged, overHttp, patienceIn, fieldsIn } from "../provider.ts";
 import { colours, hasDottedHost, markdown, partsOf, textWithin } from "./formatting.ts";
 
 /**
- * With `wait`, Discord responds after the message is saved. The body of a 429 contains the wait.
+ * With `wait`, Discord responds after it saved the message. The body of a 429 contains the wait.
  * https://discord.com/developers/docs/resources/webhook#execute-webhook
  * https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
  */
@@ -53,10 +53,10 @@ function bodyOf(message: Message) {
   };
 }
 
-/** Longest value of an inline field; Discord shows up to three in a row. */
+/** Maximum characters of a value in an inline field. Discord shows up to three in one row. */
 const inlineLength = 40;
 
-/** Mentions, channels and custom emoji begin with `<`. */
+/** Escapes Markdown, and `<`, with which mentions, channels and custom emoji start. */
 const inert = (text: string) => markdown(text).replaceAll("<", "\\<");
 
 const hopeless = new Map<unknown, string>([

@@ -1,4 +1,4 @@
-/** Builds the mail of a delivery. */
+/** Builds the MIME mail of a delivery. */
 import { domainToASCII } from "node:url";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
@@ -7,18 +7,21 @@ import { colours, partsOf } from "./formatting.ts";
 
 export type Mail = { envelope: { from: string; to: string[]; size: number }; bytes: Buffer };
 
-/** Texts of a mail around its message. */
+/** Texts and headers of a mail around its message. */
 export type Manner = {
-  /** Text of the link. */
+  /** Label of the link. */
   link: string;
   headers: Record<string, string>;
-  /** Reason for the mail, and how to unsubscribe. */
+  /** Why the recipient gets the mail, and a link to unsubscribe. */
   footer: { text: string; link: string; url: string } | null;
 };
 
 const toColleagues: Manner = { link: "Open in Signalbox", headers: {}, footer: null };
 
-/** The mail of a delivery. ID and date are the same on every attempt; an outage and its end are one thread. */
+/**
+ * Builds the mail of a delivery. ID and date are the same on every attempt. An outage and its end
+ * are in one thread.
+ */
 export async function mailOf(
   message: Message,
   to: readonly string[],
@@ -34,7 +37,7 @@ export async function mailOf(
   const composer = new MailComposer({
     from,
     to: to.map((address) => ({ name: "", address })),
-    // Text that looks like an encoded word would be decoded (RFC 2047).
+    // Mail programs would decode text that looks like an encoded word (RFC 2047).
     subject: title.includes("=?") ? encodeWord(title, "B", 52) : title,
     messageId: `<${id}@${domain}>`,
     inReplyTo: thread,
@@ -51,7 +54,7 @@ export async function mailOf(
   return { envelope: { from: from.address, to: [...to], size: bytes.length }, bytes };
 }
 
-/** Lines of a message. An empty line separates a text of several lines from the facts. */
+/** Returns the lines of a message. An empty line separates a multi-line text from the facts. */
 function paragraphsOf({ lines, facts }: Message): readonly string[] {
   const labelled = facts.findIndex(({ label }) => label !== "");
   if (facts[labelled - 1]?.value.includes("\n") !== true) return lines;
@@ -59,7 +62,7 @@ function paragraphsOf({ lines, facts }: Message): readonly string[] {
   return [...lines.slice(0, at), "", ...lines.slice(at)];
 }
 
-/** A sender from the settings: an address, alone or as `Name <address>`. */
+/** Parses a sender from the settings: an address, alone or as `Name <address>`. */
 function senderOf(text: string): { name: string; address: string } {
   const [, name = "", address = text] = /^([^<>]*)<([^<>]+)>$/.exec(text) ?? [];
   return { name: name.trim().replace(/^"(.*)"$/, "$1"), address };
@@ -67,7 +70,7 @@ function senderOf(text: string): { name: string; address: string } {
 
 const cell = "padding:2px 16px 2px 0;vertical-align:top;text-align:left";
 
-// No text or background colors: mail programs have their own, including dark ones.
+// Sets no text or background colors, because mail programs have their own, including dark ones.
 function pageOf(message: Message, { link, footer }: Manner): string {
   const { type, tone, title, url } = message;
   const { text, fields } = partsOf(message);

@@ -10,30 +10,33 @@ import { explainedRefusal } from "../../core/outgoing/reachability.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
 import type { Mail } from "./email-mail.ts";
 
-/** A nodemailer error. Its message contains the server's text, which must not be shown. */
+/** A nodemailer error. Its message contains the server's text, which is not shown to users. */
 export type SessionError = Error & {
-  /** nodemailer's code, or the socket's if there was no connection. */
+  /** nodemailer's code, or the socket's code if there was no connection. */
   code?: string;
   /** The socket's code, if `code` is nodemailer's. */
   originalCode?: string;
-  /** The SMTP command. */
+  /** The SMTP command that failed. */
   command?: string;
-  /** The server's reply. */
+  /** Code of the server's reply. */
   responseCode?: number;
   permanent?: boolean;
-  /** Rejected recipients. */
+  /** The rejected recipient. */
   recipient?: string;
-  /** All rejections, if every recipient was rejected. */
+  /** One error per recipient, if all were rejected. */
   rejectedErrors?: SessionError[];
 };
 
-/** Time for a connection before the next address is tried. */
+/** Time for connecting to one address before the next is tried. */
 const attemptMs = 2_000;
 
-/** Longer than any delivery: the context aborts it. */
+/** Longer than any delivery. The context's own timeout aborts first. */
 const neverMs = 3_600_000;
 
-/** Sends the mail and returns the rejected recipients, unless all were rejected. Throws SessionError. */
+/**
+ * Sends the mail and returns the errors of rejected recipients. Throws SessionError, also if all
+ * recipients were rejected.
+ */
 export async function submitMail(
   { envelope, bytes }: Mail,
   smtp: SmtpSettings,
@@ -48,7 +51,10 @@ export async function submitMail(
   return sent.rejectedErrors ?? [];
 }
 
-/** Connects and signs in; returns the expiry of the server's certificate, null without one. Throws SessionError. */
+/**
+ * Connects and signs in. Returns the expiry of the server's certificate; null if the connection is
+ * not encrypted. Throws SessionError.
+ */
 export async function trySession(
   smtp: SmtpSettings,
   context: OutgoingContext,
@@ -61,11 +67,11 @@ export async function trySession(
   return end === undefined ? null : new Date(end);
 }
 
-/** An authenticated session, encrypted as the settings require. */
+/** Opens an authenticated session, encrypted as the settings require. */
 async function openSession(
   { host: given, port, user, password, tls }: SmtpSettings,
   context: OutgoingContext,
-  /** Token that replaces the password. */
+  /** Token to use instead of the password. */
   accessToken: string | null,
 ) {
   const host = asciiName(given);
@@ -90,7 +96,7 @@ async function openSession(
 
   function step<T>(begin: (done: (error?: Error | null, result?: T) => void) => void): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    // nodemailer reports a broken connection only here.
+    // nodemailer reports a broken connection only through this event.
     session.once("error", reject);
     begin((error, result) => (error ? reject(error) : resolve(result as T)));
     return promise;
@@ -99,7 +105,7 @@ async function openSession(
   context.step = "waiting for the answer";
   await step((done) => session.connect(done));
   if (user !== null) {
-    // nodemailer would attempt these.
+    // nodemailer would try to sign in even without AUTH support.
     if (!session.allowsAuth) throw Object.assign(new Error(), { code: "ENOAUTH" });
     const login =
       accessToken === null
@@ -111,7 +117,8 @@ async function openSession(
 }
 
 /**
- * Supplies the existing token. nodemailer would request a new one itself, and bypass the target guard.
+ * Supplies the existing token. nodemailer would request a new token itself, bypassing the target
+ * guard.
  * https://developers.google.com/workspace/gmail/imap/xoauth2-protocol
  */
 class OneToken extends XOAuth2 {
@@ -120,13 +127,13 @@ class OneToken extends XOAuth2 {
   }
 }
 
-/** Connects to the first of these addresses that accepts. */
+/** Connects to the first of these addresses that accepts a connection. */
 function opened(host: string, addresses: readonly Address[], port: number, signal: AbortSignal) {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const socket = connect({
     host,
     port,
-    // An address stands for itself; a name was resolved and checked before.
+    // The addresses were resolved and checked before.
     lookup: (_name, _options, done) => done(null, [...addresses]),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: attemptMs,

@@ -1,4 +1,4 @@
-/** OAuth 2.0 access tokens for mail servers of Microsoft and Google. */
+/** Requests OAuth 2.0 access tokens for mail servers of Microsoft and Google. */
 import { createHash, sign } from "node:crypto";
 import { named } from "../../core/outgoing/http/response.ts";
 import type { AccessToken } from "../../core/outgoing/access-tokens.ts";
@@ -13,7 +13,7 @@ import {
   fieldsIn,
 } from "../provider.ts";
 
-/** No token was issued; the verdict has the reason. */
+/** No token was issued. The verdict contains the reason. */
 export class TokenRefused extends Error {
   readonly verdict: Verdict;
 
@@ -26,19 +26,19 @@ export class TokenRefused extends Error {
 type Grant = {
   url: string;
   parameters: Record<string, string>;
-  /** The reason for a rejection, if the service documents its code. */
+  /** Returns the reason for a rejection, if the service documents its error code. */
   reasonIn: (answer: Record<string, unknown>) => string | undefined;
   otherwise: string;
 };
 
-/** The access token of a mail server's user, requested if none is cached. Throws TokenRefused. */
+/** Returns the access token of a mail server's user, from the cache or the service. Throws TokenRefused. */
 export function accessTokenOf(smtp: SmtpSettings, context: DeliveryContext): Promise<string> {
   const ask = () =>
     given(smtp.auth === "google" ? google(smtp, context.now) : microsoft(smtp), context);
   return context.accessTokens.of(credentialsOf(smtp), context.now, ask);
 }
 
-/** Forgets a token that the mail server rejected. */
+/** Removes a token that the mail server rejected from the cache. */
 export function forgetAccessToken(smtp: SmtpSettings, { accessTokens }: DeliveryContext) {
   accessTokens.forget(credentialsOf(smtp));
 }
@@ -66,7 +66,7 @@ async function given(
   );
   const said = fieldsIn(answer);
   const { access_token: token, expires_in: seconds } = said;
-  // A line of SMTP must not contain a line break.
+  // A token with a line break would end the SMTP line.
   if (answer.status === 200 && typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) {
     const lives = typeof seconds === "number" && seconds > 0 ? Math.min(seconds, 86_400) : 0;
     return { token, until: context.now + lives * 1_000 };
@@ -81,9 +81,9 @@ function verdictOf({ status }: ShortAnswer, reason: string): Verdict {
 }
 
 /**
- * An app signs in as itself. Exchange lets it send as the user's mailbox.
+ * The app signs in as itself. Exchange lets it send from the user's mailbox.
  * https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
- * https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth
+ * https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using
  */
 function microsoft({ tenant, clientId, clientSecret }: SmtpSettings): Grant {
   return {
@@ -101,7 +101,10 @@ function microsoft({ tenant, clientId, clientSecret }: SmtpSettings): Grant {
   };
 }
 
-/** https://learn.microsoft.com/entra/identity-platform/reference-error-codes#aadsts-error-codes */
+/**
+ * Reasons by Microsoft's error code.
+ * https://learn.microsoft.com/entra/identity-platform/reference-error-codes#aadsts-error-codes
+ */
 const ofMicrosoft = new Map<unknown, string>([
   [
     7000215,
@@ -114,7 +117,7 @@ const ofMicrosoft = new Map<unknown, string>([
 ]);
 
 /**
- * A service account acts for the user, if the domain's administrator allows it.
+ * A service account acts for the user, if the domain's administrator allows this.
  * https://developers.google.com/identity/protocols/oauth2/service-account#httprest
  * https://developers.google.com/workspace/gmail/imap/xoauth2-protocol
  */
@@ -158,7 +161,7 @@ function keyIn(serviceAccountKey: string | null): ServiceAccountKey {
   return JSON.parse(serviceAccountKey ?? "{}") as ServiceAccountKey;
 }
 
-/** A JSON Web Token (RFC 7519), signed with RSA and SHA-256 (RFC 7518 §3.3). */
+/** Creates a JSON Web Token (RFC 7519), signed with RSA and SHA-256 (RFC 7518 §3.3). */
 function signedWith(key: string, header: object, claims: object): string {
   const text = [header, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))

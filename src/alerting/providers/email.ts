@@ -1,4 +1,4 @@
-/** Sends messages as mail through the organization's mail server, and judges its replies. */
+/** Sends messages as mail through the organization's mail server, and judges the server's replies. */
 import { inTime } from "../../core/outgoing/http/exchange.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
@@ -19,7 +19,7 @@ import { accessTokenOf, forgetAccessToken, TokenRefused } from "./email-token.ts
 export const email: Provider<"email"> = {
   digests: true,
   digestLimit: {
-    // Gmail hides the part of a mail after 102 kB.
+    // Gmail cuts mails off after 102 kB.
     bytes: 90_000,
     bytesOf: (alert) => quotedBytes(lineOf(alert)),
   },
@@ -31,8 +31,9 @@ export const email: Provider<"email"> = {
 };
 
 /**
- * Sends one mail to all recipients through the organization's mail server. Retries go to recipients that
- * rejected it temporarily. 2yz is success, 5yz except 503 is permanent, 4yz is retried:
+ * Sends one mail to all recipients through the organization's mail server. A retry is sent only to
+ * recipients that rejected it temporarily. 2yz is success, 4yz is retried, and 5yz is permanent,
+ * except 503.
  * https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1 and, for AUTH,
  * https://www.rfc-editor.org/rfc/rfc4954#section-6
  */
@@ -72,13 +73,16 @@ export async function sendAsMail(
   });
   return talk.catch((error: unknown) => {
     if (unsent.size === left.length) throw error;
-    // The next attempt goes to these alone.
+    // The next attempt is sent only to these recipients.
     const waiting = [...unsent].map((recipient) => Object.assign(new Error(), { recipient }));
     return afterRefusals([...refusals, ...waiting], to, refused);
   });
 }
 
-/** Connects to the mail server and signs in. `certificateEnds` is null without encryption. Throws TargetFailure, OwnTrouble. */
+/**
+ * Connects to the mail server and signs in. `certificateEnds` is the expiry of its certificate;
+ * null without encryption. Throws TargetFailure, OwnTrouble.
+ */
 export async function tryMailServer(
   smtp: SmtpSettings,
   context: DeliveryContext,
@@ -95,7 +99,7 @@ export async function tryMailServer(
   });
 }
 
-/** The user's token, null if a password is used, or the failure to get one. */
+/** Returns the user's access token, null if none is needed, or a failure. */
 async function credentialFor(
   smtp: SmtpSettings,
   context: DeliveryContext,
@@ -105,7 +109,7 @@ async function credentialFor(
   return permanent("The mail server's settings have a user name, but no password.");
 }
 
-/** The rejected recipients, even if all were rejected. Throws SessionError. */
+/** Returns the errors of rejected recipients, even if all were rejected. Throws SessionError. */
 function refusalsOf(handedOver: Promise<SessionError[]>, to: readonly string[]) {
   return handedOver.catch((error: unknown) => {
     const { rejectedErrors } = error as SessionError;
@@ -114,7 +118,7 @@ function refusalsOf(handedOver: Promise<SessionError[]>, to: readonly string[]) 
   });
 }
 
-/** The user's token, or the failure to get one. */
+/** Returns the user's access token, or the failure to get one. */
 function tokenOf(smtp: SmtpSettings, context: DeliveryContext): Promise<string | Verdict> {
   return accessTokenOf(smtp, context).catch((error: unknown) => {
     if (error instanceof TokenRefused) return error.verdict;
@@ -122,13 +126,16 @@ function tokenOf(smtp: SmtpSettings, context: DeliveryContext): Promise<string |
   });
 }
 
-/** Longest line of a digest, as text and list item. RFC 2045 §6.7 writes three characters per byte, HTML up to six. */
+/**
+ * Returns the maximum encoded size of a digest line, as text and as list item. RFC 2045 §6.7 needs
+ * three characters per byte; HTML escapes need up to six.
+ */
 function quotedBytes(line: string): number {
   const plain = line.replace(/[^ !#-%'-;?-~]/g, "").length;
   return Math.ceil((2 * plain + 9 * (Buffer.byteLength(line) - plain) + 40) * 1.05);
 }
 
-/** The verdict on a mail that some of its recipients rejected. */
+/** Returns the verdict on a mail that some recipients rejected. */
 function afterRefusals(
   refusals: readonly SessionError[],
   to: readonly string[],
@@ -162,7 +169,7 @@ const refusedSteps: Record<string, string> = {
   DATA: "the mail",
 };
 
-/** The setting that administrators of these services often forget. */
+/** Possible causes of a rejected sign-in, such as settings that administrators often forget. */
 const letIn = {
   microsoft:
     "the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it",
@@ -192,7 +199,7 @@ function withoutReply(error: SessionError): Verdict {
   const { code, originalCode } = error;
   if (code === "EMESSAGE") return final("The e-mail is larger than the mail server accepts.");
   if (code === "EPROTOCOL") throw new TargetFailure("The port does not speak SMTP.");
-  // The socket's error is behind nodemailer's own code; a closed socket reports none.
+  // nodemailer hides the socket's error behind its own code. A closed socket reports no error.
   if (originalCode !== undefined) error.code = originalCode;
   else if (code === "ECONNECTION") error.code = "ECONNRESET";
   throw error;

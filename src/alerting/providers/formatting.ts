@@ -1,4 +1,4 @@
-/** Escaping, shortening and colors that several providers share. */
+/** Helpers for providers: escaping, shortening and colors. */
 import { type Fact, fitted, type Message, type Tone } from "../sending/messages.ts";
 
 export const colours: Record<Tone, string> = {
@@ -8,7 +8,7 @@ export const colours: Record<Tone, string> = {
   info: "#667085",
 };
 
-/** A message as text, never empty, and fields. */
+/** Splits a message into text, which is never empty, and labelled fields. */
 export function partsOf({ title, lines, facts }: Message): { text: string[]; fields: Fact[] } {
   const said =
     facts.length === 0
@@ -21,7 +21,7 @@ export function partsOf({ title, lines, facts }: Message): { text: string[]; fie
   };
 }
 
-/** Renders as many lines as fit into `max`. Escaping makes text longer, and cutting afterwards could split an escape. */
+/** Renders as many lines as fit into `max`. Shortening the escaped text afterwards could split an escape sequence. */
 export function within<T>(
   max: number,
   lines: readonly string[],
@@ -34,7 +34,7 @@ export function within<T>(
   }
 }
 
-/** Lines as one text of at most `max` characters after escaping. */
+/** Joins lines into one text of at most `max` characters after escaping. */
 export function textWithin(
   max: number,
   lines: readonly string[],
@@ -46,7 +46,7 @@ export function textWithin(
 
 export const bytesOf = (body: object) => Buffer.byteLength(JSON.stringify(body));
 
-/** Escapes text for Markdown. URLs stay unchanged, so that people can open them. */
+/** Escapes text for Markdown. URLs stay unchanged so that they remain clickable. */
 export function markdown(text: string): string {
   return text.replace(
     /(https?:\/\/[^\s<>()[\]*`~|\\@]+)|[\\*_~`|>#[\]]/g,
@@ -54,17 +54,17 @@ export function markdown(text: string): string {
   );
 }
 
-/** Escapes text for HTML, and for formats with the same escapes. */
+/** Escapes text for HTML and for formats with the same escapes. */
 export function entities(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Disarms `@all`, `<!all>` and `<users/all>` with a zero-width space after the sign. */
+/** Disables mentions such as `@all`, `<!all>` and `<users/all>` by inserting a zero-width space. */
 export function withoutMentions(text: string): string {
   return text.replace(/(?<![A-Za-z0-9])@|<(?=\S)/g, (sign) => `${sign}\u200b`);
 }
 
-/** URL of `path` on a server that may have its own path, with or without a trailing slash. */
+/** Returns the URL of `path` on a server, below the server's own path. */
 export function addressOn(server: string, path: string): string {
   const url = new URL(server);
   url.pathname = `${url.pathname.replace(/\/+$/, "")}${path}`;
@@ -74,8 +74,8 @@ export function addressOn(server: string, path: string): string {
 }
 
 /**
- * Whether services accept this URL. An appliance often has a host without a dot (`http://nas:3210`):
- * Discord rejects the message, and buttons of Teams do nothing.
+ * Whether services accept this URL. Appliances often have a host name without a dot, such as
+ * `http://nas:3210`. Discord rejects messages with it, and Teams buttons with it do nothing.
  * https://github.com/grafana/grafana/issues/65270
  * https://github.com/MicrosoftDocs/msteams-docs/issues/4033
  */

@@ -13,7 +13,7 @@ import {
 import { isObject } from "../../core/collections/objects.ts";
 
 /**
- * A repeated `requestId` creates no second message. Errors have a `status`.
+ * A repeated `requestId` creates no second message. Errors have a `status` field.
  * https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create
  * https://google.aip.dev/193
  */
@@ -31,7 +31,7 @@ export const googlechat = overHttp<"googlechat">({
   },
 });
 
-// The documented limit is 32,000 bytes, with metadata; our digests have 20,000 at most.
+// The documented limit is 32,000 bytes, including metadata. Our digests have at most 20,000.
 const maxBytes = 19_500;
 
 /** Card texts are a subset of HTML: https://developers.google.com/workspace/chat/format-messages#card-formatting */
@@ -39,7 +39,7 @@ function bodyOf(message: Message) {
   const { text, fields } = partsOf(message);
   const title = `<font color="${colours[message.tone]}"><b>${entities(message.title)}</b></font>`;
   const written = (kept: readonly string[]) => ({
-    // For notifications.
+    // Text of push notifications.
     fallbackText: withoutMentions(message.title),
     cardsV2: [
       {
@@ -64,7 +64,7 @@ function bodyOf(message: Message) {
   return within(maxBytes, text, written, bytesOf);
 }
 
-/** Google Chat shows a card as empty if it does not accept a button's URL. */
+/** Returns the link as button or text. Google Chat shows an empty card if it does not accept a button's URL. */
 function linkTo(url: string) {
   if (!hasDottedHost(url)) return { textParagraph: { text: entities(url) } };
   return {
@@ -72,7 +72,10 @@ function linkTo(url: string) {
   };
 }
 
-/** A wrong key and an invalid message both return INVALID_ARGUMENT. */
+/**
+ * Returns the reason if the key is invalid. Google returns INVALID_ARGUMENT for an invalid key and
+ * for an invalid message.
+ */
 function keyTrouble(details: unknown): string | undefined {
   const isAboutKey = (detail: unknown) =>
     isObject(detail) && detail["reason"] === "API_KEY_INVALID";

@@ -3,7 +3,7 @@ import { overHttp } from "../provider.ts";
 import { addressOn, bytesOf, within } from "./formatting.ts";
 
 /**
- * A plain-text message of an application, which opens a page.
+ * Sends a plain-text message that opens a page when it is clicked.
  * https://gotify.net/docs/pushmsg and https://gotify.net/docs/msgextras
  */
 export const gotify = overHttp<"gotify">({
@@ -24,7 +24,7 @@ export const gotify = overHttp<"gotify">({
   },
 });
 
-// MySQL, one of Gotify's databases, has a limit of 64 KiB; our digests have 20,000 bytes at most.
+// On MySQL, Gotify limits messages to 64 KiB. Our digests have at most 20,000 bytes.
 const maxBytes = 16_000;
 
 function textOf(lines: readonly string[]): string {
@@ -32,5 +32,5 @@ function textOf(lines: readonly string[]): string {
   return within(maxBytes, lines, written, (text) => bytesOf([text]));
 }
 
-/** From 4 the phone makes a sound, from 8 the message appears above other apps. */
+/** From priority 4 the phone makes a sound; from 8 the message appears above other apps. */
 const priorities: Record<Tone, number> = { down: 8, degraded: 5, up: 5, info: 4 };

@@ -4,7 +4,7 @@ import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
 import { colours, markdown, partsOf, textWithin, within, withoutMentions } from "./formatting.ts";
 
 /**
- * 2xx is success. Errors have an ID; a removed webhook returns HTTP 400.
+ * 2xx is success. Errors have an ID. A removed webhook causes HTTP 400.
  * https://developers.mattermost.com/integrate/webhooks/incoming/
  * https://github.com/mattermost/mattermost/blob/master/server/channels/app/webhook.go
  */
@@ -12,7 +12,7 @@ export const mattermost = overHttp<"mattermost">({
   request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: bodyOf(message) }),
   verdict(answer) {
     const reason = hopeless.get(fieldsIn(answer)["id"]);
-    // With HTTP 500, these IDs mean that the lookup failed.
+    // With HTTP 500, these IDs only mean that the lookup failed.
     const isSaid = answer.status >= 300 && answer.status !== 500;
     return isSaid && reason !== undefined ? permanent(reason) : judged(answer);
   },
@@ -21,7 +21,10 @@ export const mattermost = overHttp<"mattermost">({
 // Old servers limit the JSON of attachments to 7,600 characters.
 const maxLength = 7_000;
 
-/** https://developers.mattermost.com/integrate/reference/message-attachments/ */
+/**
+ * Builds a message with an attachment.
+ * https://developers.mattermost.com/integrate/reference/message-attachments/
+ */
 function bodyOf(message: Message) {
   const { text, fields } = partsOf(message);
   const title = textWithin(300, [message.title], withoutMentions);
@@ -30,7 +33,7 @@ function bodyOf(message: Message) {
       {
         fallback: title,
         color: colours[message.tone],
-        // A title with a link is not rendered as Markdown.
+        // Mattermost does not render Markdown in a title with a link.
         title,
         title_link: message.url,
         text: kept.map(inert).join("\n"),
@@ -45,7 +48,7 @@ function bodyOf(message: Message) {
   return within(maxLength, text, written, (body) => JSON.stringify(body).length);
 }
 
-/** Mattermost finds mentions behind backslashes, too. */
+/** Escapes text and disables mentions, which Mattermost finds even behind a backslash. */
 const inert = (text: string) => withoutMentions(markdown(text));
 
 const hopeless = new Map<unknown, string>([

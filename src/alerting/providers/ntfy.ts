@@ -34,7 +34,7 @@ export const ntfy = overHttp<"ntfy">({
   },
 });
 
-/** Limit: https://docs.ntfy.sh/publish/#limitations */
+/** Shortens lines to the limit of ntfy: https://docs.ntfy.sh/publish/#limitations */
 function textOf(lines: readonly string[]): string {
   return within(
     4_096,
@@ -44,7 +44,7 @@ function textOf(lines: readonly string[]): string {
   );
 }
 
-/** https://docs.ntfy.sh/publish/#authentication */
+/** Returns the headers of a token or password: https://docs.ntfy.sh/publish/#authentication */
 function authorization({
   token,
   username,
@@ -56,7 +56,7 @@ function authorization({
   return { Authorization: `Basic ${pair}` };
 }
 
-/** https://docs.ntfy.sh/emojis/ */
+/** Emoji per tone, by their names in ntfy: https://docs.ntfy.sh/emojis/ */
 const signs: Record<Tone, string> = {
   down: "rotating_light",
   degraded: "warning",

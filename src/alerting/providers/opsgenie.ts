@@ -5,8 +5,10 @@ import { cut, type Message } from "../sending/messages.ts";
 import { judged, overHttp, permanent, type Provider } from "../provider.ts";
 
 /**
- * https://docs.opsgenie.com/docs/alert-api Success and errors: https://docs.opsgenie.com/docs/response
- * Opsgenie shuts down on 5 April 2027: https://www.atlassian.com/software/opsgenie/migration
+ * Alert API of Opsgenie, which shuts down on 5 April 2027.
+ * https://docs.opsgenie.com/docs/alert-api and, for responses,
+ * https://docs.opsgenie.com/docs/response
+ * https://www.atlassian.com/software/opsgenie/migration
  */
 export const opsgenie = alertsApi<"opsgenie">(
   "Opsgenie",
@@ -14,8 +16,8 @@ export const opsgenie = alertsApi<"opsgenie">(
 );
 
 /**
- * Operations of Jira Service Management, the successor of Opsgenie: the same keys and bodies at one
- * address for all regions.
+ * Operations of Jira Service Management, the successor of Opsgenie. Keys and bodies are the same,
+ * with one URL for all regions.
  * https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/
  */
 export const jsm = alertsApi<"jsm">(
@@ -23,7 +25,10 @@ export const jsm = alertsApi<"jsm">(
   () => `${origins.jsm}/jsm/ops/integration/v2/alerts`,
 );
 
-/** Opening a case creates an alert with the case as its alias; closing it closes that alert. */
+/**
+ * Creates a provider. Opening a case creates an alert with the case key as alias; closing the case
+ * closes that alert.
+ */
 function alertsApi<T extends "opsgenie" | "jsm">(
   service: string,
   addressOf: (settings: ChannelSettings<T>) => string,

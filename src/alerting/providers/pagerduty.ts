@@ -3,8 +3,9 @@ import { cut, type Message } from "../sending/messages.ts";
 import { final, judged, overHttp } from "../provider.ts";
 
 /**
- * Events API v2: opening a case triggers an incident, closing it resolves the incident. 202 is success,
- * 400 must not be retried. https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
+ * Events API v2: opening a case triggers an incident, closing it resolves the incident. 202 is
+ * success; after 400, retries are forbidden.
+ * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
  * https://github.com/PagerDuty/api-schema/blob/main/reference/events-v2/openapiv3.json
  */
 export const pagerduty = overHttp<"pagerduty">({

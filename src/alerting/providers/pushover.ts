@@ -1,4 +1,4 @@
-/** Sends messages and emergencies to Pushover. */
+/** Sends messages and emergencies to Pushover, and cancels emergencies. */
 import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import { casesOf, cut, fitted, type Message } from "../sending/messages.ts";
@@ -16,10 +16,9 @@ import {
 type Settings = ChannelSettings<"pushover">;
 
 /**
- * `status` 1 is success. 4xx must not be retried, except 429, which means that the month's messages are
- * used up.
+ * `status` 1 is success. After 4xx, retries are forbidden, except after 429: the month's messages
+ * are used up. An emergency has its case key as a tag, which cancels it when the case ends.
  * https://pushover.net/api#response and https://pushover.net/api#friendly
- * An emergency has its case as a tag, which cancels it when the case ends:
  * https://pushover.net/api#priority and https://pushover.net/api/receipts#cancel_by_tag
  */
 export const pushover: Provider<"pushover"> = {
@@ -38,7 +37,7 @@ export const pushover: Provider<"pushover"> = {
 
 const emergency = 2;
 
-/** Emergencies that one digest cancels; others continue until they expire or are confirmed. */
+/** Maximum emergencies that one digest cancels. Others continue until they expire or are confirmed. */
 const maxCancelled = 10;
 
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
@@ -61,11 +60,11 @@ function messageTo(settings: Settings, { title, lines, tone, url, at, problem }:
       token: apiToken,
       user: userKey,
       title: cut(title, 250),
-      // Must not be blank.
+      // Pushover rejects a blank message.
       message: fitted(lines, 1_024).join("\n").trim() || title,
       priority: String(priority),
       ...(priority === emergency && { retry: String(retry), expire: String(expire) }),
-      // The end of one case must not cancel the emergency of a digest.
+      // A digest gets no tag, because the end of one case must not cancel its emergency.
       ...(priority === emergency && problem !== null && { tags: problem.key }),
       timestamp: String(Math.floor(Date.parse(at) / 1_000)),
       ...(url.length <= 512 && { url, url_title: "Open in Signalbox" }),
@@ -77,7 +76,7 @@ function verdict(answer: ShortAnswer): Verdict {
   const { status, user, token } = fieldsIn(answer);
   if (answer.status === 429)
     return temporary("Pushover says that the application has no messages left this month.");
-  // Responses without it are not from Pushover.
+  // A response without `status` is not from Pushover.
   if (answer.status >= 500 || status !== 0) return judged(answer);
   if (token === "invalid") return final("Pushover says that the application's token is not valid.");
   if (user === "invalid") return final("Pushover says that the user key is not valid.");

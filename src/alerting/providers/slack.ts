@@ -6,7 +6,8 @@ import { final, judged, overHttp, temporary, type Verdict, fieldsIn } from "../p
 import { colours, entities, partsOf, textWithin } from "./formatting.ts";
 
 /**
- * Success is 2xx with `ok`, as text or in JSON. Permanent errors have names, see "Handling errors":
+ * Success is 2xx with `ok`, as text or in JSON. Names of permanent errors are under "Handling
+ * errors":
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  * https://docs.slack.dev/tools/node-slack-sdk/reference/webhook/interfaces/WebhookTriggerResult
  * Escapes: https://docs.slack.dev/messaging/formatting-message-text#escaping
@@ -23,9 +24,9 @@ function verdict(answer: ShortAnswer): Verdict {
   if (answer.status < 300 && (said === "ok" || ok === true)) return judged(answer);
   const reason = hopeless.get(typeof error === "string" ? error : said);
   if (reason !== undefined) return final(reason);
-  // Slack sends errors with 4xx and 5xx: a 2xx whose body stalls is not sent again.
+  // Slack sends errors with 4xx and 5xx, so a 2xx with an incomplete body counts as success.
   if (answer.status >= 300 || (answer.isUnfinished && ok !== false)) return judged(answer);
-  // The response is not from Slack, such as a sign-in page, or Slack did not accept the message.
+  // The response is not from Slack, such as a sign-in page, or Slack rejected the message.
   return temporary(
     `The receiver answered ${named(answer.status)}, but did not confirm the message.`,
   );
@@ -45,14 +46,14 @@ function bodyOf(message: Message) {
       ),
     });
   return {
-    // Text of notifications.
+    // Text of push notifications.
     text: title,
     blocks: [{ type: "section", text: markup(`*<${entities(message.url)}|${title}>*`) }],
     attachments: [{ color: colours[message.tone], blocks: details }],
   };
 }
 
-/** With `verbatim`, Slack does not search for names and addresses. */
+/** Marks text as Markdown. With `verbatim`, Slack does not turn names and URLs into links. */
 const markup = (text: string) => ({ type: "mrkdwn", text, verbatim: true });
 
 const hopeless = new Map([

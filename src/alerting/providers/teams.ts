@@ -6,7 +6,8 @@ import { bytesOf, hasDottedHost, partsOf, within } from "./formatting.ts";
 import { isObject } from "../../core/collections/objects.ts";
 
 /**
- * Workflows respond with 202; connectors, their predecessors, with 200 and errors as text.
+ * Workflows respond with 202. Their predecessors, connectors, respond with 200 and report errors as
+ * text.
  * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
  * https://learn.microsoft.com/connectors/teams/#microsoft-teams-webhook
  */
@@ -45,7 +46,7 @@ function bodyOf(message: Message) {
   return within(maxBytes, lines, written, bytesOf);
 }
 
-/** Text runs, because text blocks and facts are rendered as Markdown. */
+/** Builds an adaptive card from text runs, because Teams renders text blocks and facts as Markdown. */
 function cardOf({ title, tone, url }: Message, lines: readonly string[], fields: readonly Fact[]) {
   const opens = hasDottedHost(url);
   return {

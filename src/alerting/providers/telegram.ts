@@ -18,11 +18,10 @@ import { type Fields, isObject } from "../../core/collections/objects.ts";
 type Settings = ChannelSettings<"telegram">;
 
 /**
- * Plain text: without `parse_mode` there is no markup. Failures and `parameters`:
- * https://core.telegram.org/bots/api#making-requests
- * https://core.telegram.org/bots/api#responseparameters
- * If a group became a supergroup, the message is sent again at once with the new ID from the response.
- * Own servers: https://core.telegram.org/bots/api#using-a-local-bot-api-server
+ * Sends plain text: without `parse_mode`, Telegram interprets no markup. If a group has become a
+ * supergroup, the message is sent again at once, to the new ID in the response.
+ * https://core.telegram.org/bots/api#making-requests and #responseparameters
+ * Self-hosted servers: https://core.telegram.org/bots/api#using-a-local-bot-api-server
  */
 export const telegram: Provider<"telegram"> = {
   digests: true,
@@ -63,13 +62,16 @@ function parametersIn(answer: ShortAnswer): Fields {
   return isObject(parameters) ? parameters : {};
 }
 
-/** ID of the supergroup that replaced the group of a response. */
+/** Returns the ID of the supergroup that replaced the group; null if the response contains none. */
 function successorIn(answer: ShortAnswer): number | null {
   const { migrate_to_chat_id: id } = parametersIn(answer);
   return answer.status === 400 && Number.isSafeInteger(id) ? (id as number) : null;
 }
 
-/** Status of a rejection; a proxy or an own server can send it with 200. */
+/**
+ * Returns the response with the status of its error. A proxy or a self-hosted server can send
+ * errors with status 200.
+ */
 function withStatusOf(answer: ShortAnswer): ShortAnswer {
   const { ok, error_code: code } = fieldsIn(answer);
   if (answer.status >= 300 || ok !== false) return answer;
@@ -92,7 +94,7 @@ function verdictOf(received: ShortAnswer): Verdict {
   return { ...verdict, retryAfterSeconds };
 }
 
-/** The `description` of a 400 is not documented, but has been stable for years. */
+/** Reasons by the `description` of a 400, which is not documented but has been stable for years. */
 const refusals: readonly (readonly [RegExp, string])[] = [
   [
     /chat not found|PEER_ID_INVALID|chat_id is empty/i,
@@ -111,7 +113,7 @@ const refusals: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** https://core.telegram.org/bots/api#sendmessage */
+/** Maximum length of a message: https://core.telegram.org/bots/api#sendmessage */
 const maxLength = 4_096;
 
 const signs: Record<Tone, string> = { down: "🔴", degraded: "🟠", up: "🟢", info: "🔵" };
@@ -119,6 +121,6 @@ const signs: Record<Tone, string> = { down: "🔴", degraded: "🟠", up: "🟢"
 const hopeless = new Map([
   [401, "Telegram says that the bot token is not valid."],
   [403, "Telegram says that the bot is not allowed to write to the chat."],
-  // An invalid token must not lead to another path.
+  // The token is a part of the path, so Telegram returns 404 for an invalid one.
   [404, "Telegram says that the bot token is not valid."],
 ]);

@@ -4,10 +4,10 @@ import type { Alert } from "../alert.ts";
 import { type Message, urlOf } from "../sending/messages.ts";
 import { overHttp, type ToPost } from "../provider.ts";
 
-/** 2xx is success, 410 and similar statuses are permanent. */
+/** Sends signed JSON. 2xx is success, 410 is final, and 401, 403 and 404 look permanent. */
 export const webhook = overHttp<"webhook">({
   digestLimit: {
-    // Common servers accept at least 100 kB; 20 kB are read at once.
+    // Common servers accept 100 kB or more. A smaller body usually arrives in one read.
     bytes: 19_800,
     bytesOf: (alert, origin) =>
       1 + Buffer.byteLength(JSON.stringify(alertPayloadOf(alert, urlOf(alert, origin)))),
@@ -16,7 +16,8 @@ export const webhook = overHttp<"webhook">({
 });
 
 /**
- * A request of Standard Webhooks: `id` is the same on every attempt, `secret` signs it.
+ * Builds a request as defined by Standard Webhooks. `id` is the same on every attempt; `secret`
+ * signs the request.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function signed(
@@ -48,7 +49,7 @@ type Receiver = {
   headers?: Readonly<Record<string, string>>;
 };
 
-/** Payload of one alert, alone or in a digest. */
+/** Returns the payload of one alert, alone or in a digest. */
 export function alertPayloadOf({ id, type, at, data }: Alert, url: string) {
   return { type, timestamp: at, data: { alertId: id, ...dataOf(data), url } };
 }
@@ -56,7 +57,7 @@ export function alertPayloadOf({ id, type, at, data }: Alert, url: string) {
 function bodyOf({ type, at, alerts, url }: Message) {
   const [alert] = alerts;
   if (type !== "digest" && alert !== undefined) return alertPayloadOf(alert, url);
-  // The page of a digest is the address of the appliance.
+  // The URL of a digest is the base URL of the appliance.
   const payloads = alerts.map((alert) => alertPayloadOf(alert, urlOf(alert, url)));
   return { type, timestamp: at, data: { alerts: payloads } };
 }

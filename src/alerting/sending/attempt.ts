@@ -1,4 +1,4 @@
-/** Attempts one delivery and judges the result. */
+/** Attempts a delivery once and judges the result. */
 import type { ChannelSettings, ChannelType } from "../channels/kinds-schema.ts";
 import { type ChannelRow, settingsOf } from "../channels/service.ts";
 import { type Clock, timestamp } from "../../core/time/clock.ts";
@@ -27,7 +27,7 @@ import { providers } from "../providers.ts";
 import type { Sent } from "./queue.ts";
 import type { Progress } from "../deciding/rules.ts";
 
-/** Timeout of one attempt, in milliseconds. */
+/** Default timeout of one attempt, in milliseconds. */
 export const usualAttemptMs = 10_000;
 
 export type SendingContext = {
@@ -37,24 +37,27 @@ export type SendingContext = {
   targets: TargetGuard;
   log: Log;
   signals: Signals;
-  /** Address under which people open this appliance, for links; without a trailing slash. */
+  /** Base URL of this appliance for links, without a trailing slash. */
   origin: () => string;
   exchange?: Exchange;
   accessTokens: AccessTokens;
-  /** A resource that this machine lacked since then (milliseconds of `performance.now()`); null for none. */
+  /**
+   * Names a resource that this machine has lacked since `from` (milliseconds of
+   * `performance.now()`); null for none.
+   */
   lackedSince?: (from: number) => string | null;
-  /** Timeout of one attempt, if not the usual one. */
+  /** Timeout of one attempt in milliseconds, if not the default. */
   attemptMs?: number;
 };
 
-/** The alert that a recovery follows, and the recipients it reached. */
+/** An alert that a recovery follows, and the recipients that received it. */
 type Missed = { end: string; alert: Alert; reached: readonly string[] };
 
 type Attempting = {
   cancelled?: AbortSignal;
   /** Progress of earlier attempts. */
   progress?: Progress | null;
-  /** The case that it opens or closes. */
+  /** The case that the delivery opens or closes. */
   problem?: Message["problem"];
   /** Alerts that some recipients never received. */
   missed?: readonly Missed[];
@@ -83,7 +86,10 @@ export function makeAttempt(
   });
 }
 
-/** The alerts of each recipient, by name or null: a recovery only goes to recipients of the alert that it follows. */
+/**
+ * Returns a function that renders each recipient's message. If a recipient missed the alert before
+ * a recovery, the message contains both. `null` stands for all recipients.
+ */
 function messagesFor(
   alerts: readonly Alert[],
   missed: readonly Missed[],
@@ -94,7 +100,7 @@ function messagesFor(
     const unheard = missed.filter(({ reached }) =>
       recipient === null ? reached.length === 0 : !reached.includes(recipient),
     );
-    // Mails with different texts are different mails.
+    // A mail with a different text needs a different ID.
     const mark = sha256(unheard.map(({ alert }) => alert.id).join()).slice(0, 16);
     const idSuffix = unheard.length === 0 ? "" : `.${mark}`;
     const known = messages.get(idSuffix);
@@ -110,7 +116,7 @@ function messagesFor(
   };
 }
 
-/** The organization's mail server; null if none is set. */
+/** Returns the organization's mail server; null if none is set. */
 export async function mailServerOf(
   { store, vault }: SendingContext,
   { organizationId }: { organizationId: string },
@@ -118,7 +124,7 @@ export async function mailServerOf(
   return smtpOf(vault, await findSettings(store, organizationId));
 }
 
-/** The connections of one attempt. */
+/** Creates the context in which providers connect to services for one attempt. */
 export function deliveryContext(
   { targets, clock, attemptMs = usualAttemptMs, ...context }: SendingContext,
   cancelled: AbortSignal,
@@ -137,7 +143,7 @@ export function deliveryContext(
   };
 }
 
-/** Runs `deliver` as one attempt. Never throws: every error is a failed attempt. */
+/** Runs `deliver` as one attempt. Never throws: every error becomes a failed attempt. */
 export async function runAttempt(
   { clock, log, lackedSince = () => null }: SendingContext,
   to: Record<string, string>,
@@ -152,7 +158,7 @@ export async function runAttempt(
       return error.isOfMachine
         ? ownTrouble(error.message)
         : temporary(`Not sent: ${error.message}.`);
-    // The error's own text can contain the message.
+    // The error's message could contain the text of the alert, so only its name is logged.
     const cause = error instanceof Error ? error.name : typeof error;
     log.error("a delivery could not be sent", { ...to, cause });
     return temporary("Not sent: Signalbox itself failed; see the log.");

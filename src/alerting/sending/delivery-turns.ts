@@ -4,7 +4,10 @@ import type { Slots, Waiting } from "./queue.ts";
 type DeliveryTurn = Waiting & Entry;
 export type DeliveryTurns = Turns<DeliveryTurn>;
 
-/** Receivers in the order of their turns: the next slot is for the organization with the fewest, in turn among equals. */
+/**
+ * Orders receivers for delivery. The organization with the fewest deliveries in flight is next;
+ * equal ones alternate.
+ */
 export function deliveryTurns({ shared, kept }: Slots): DeliveryTurns {
   return new Turns<DeliveryTurn>({
     rank: ({ running }) => running,
@@ -16,7 +19,7 @@ export function deliveryTurns({ shared, kept }: Slots): DeliveryTurns {
 
 let added = 0;
 
-/** The receiver's next turn comes after those of all receivers of its organization that wait already. */
+/** Puts a receiver behind all waiting receivers of its organization. */
 export const turnOf = (waiting: Waiting): DeliveryTurn => ({
   ...waiting,
   client: waiting.organizationId,

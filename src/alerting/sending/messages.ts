@@ -1,4 +1,4 @@
-/** Renders alerts as messages: titles, texts, facts, links, severity and digests. */
+/** Renders alerts as messages with title, text, facts, link and severity, and joins several into a digest. */
 import type { Placeholder } from "../channels/kinds-schema.ts";
 import { problemKey } from "../../events/problems.ts";
 import type { ProblemSeverity } from "../../core/problems.ts";
@@ -18,24 +18,24 @@ import { problemTitles } from "../deciding/problem-titles.ts";
 /** `down` and `degraded` need attention, `up` is a recovery, `info` is neither. */
 export type Tone = "down" | "degraded" | "up" | "info";
 
-/** A delivery in the words that all channel types use. */
+/** A delivery rendered as text that all channel types share. */
 export type Message = {
-  /** ID of the delivery, the same on every attempt: receivers recognize duplicates by it. */
+  /** ID of the delivery. Receivers recognize duplicates by it, because every attempt has the same. */
   id: string;
   type: AlertType | "digest" | "notice";
   tone: Tone;
   severity: ProblemSeverity;
-  /** RFC 3339. Time of the event; for a digest, of the last one. */
+  /** RFC 3339. Time of the event; in a digest, of the last event. */
   at: string;
-  /** One line: `Shop is down`, `12 monitors are down`. */
+  /** One line, such as `Shop is down` or `12 monitors are down`. */
   title: string;
-  /** The text below the title; one line per alert of a digest. */
+  /** Text below the title. A digest has one line per alert. */
   lines: readonly string[];
-  /** The text as labels and values; none for a digest or the user's own text. */
+  /** The text as labels and values. Empty for digests and custom templates. */
   facts: readonly Fact[];
-  /** The page to open. */
+  /** Page of the subject, for the link in the message. */
   url: string;
-  /** The case that this opens or closes, the same from an outage to its end; null for a digest. */
+  /** Case that the message opens or closes, with one key from the outage to its end; null for a digest. */
   problem: { key: string; isOver: boolean } | null;
   alerts: readonly Alert[];
 };
@@ -43,17 +43,17 @@ export type Message = {
 export type Fact = {
   label: string;
   value: string;
-  /** The text as HTML, if a person wrote it. */
+  /** The text as HTML, if a person wrote it as Markdown. */
   html?: string;
 };
 
-/** Markdown that a person wrote. */
+/** Creates a fact from Markdown that a person wrote. */
 export function writtenFact(label: string, text: string): Fact {
   const blocks = parseMarkdown(text);
   return { label, value: toText(blocks), html: toHtml(blocks) };
 }
 
-/** Renders alerts as a message. `origin` is the address under which people open this appliance; `problem` the stored case. */
+/** Renders alerts as a message. `origin` is the base URL of this appliance; `problem` is the stored case. */
 export function messageOf(
   id: string,
   alerts: readonly Alert[],
@@ -84,7 +84,8 @@ export function messageOf(
   const facts = custom === null ? factsOf(alert) : [];
   const tone = toneOf(alert);
   const isOver = tone === "up";
-  // Cases of muted, detached or removed monitors get no updates; a worse problem is another case.
+  // A case of a muted, detached or removed monitor is closed without a recovery. A worse problem
+  // opens another case.
   const farewell =
     problem?.isOver === true && !isOver ? ["No further alerts about this will follow."] : [];
   const said =
@@ -92,7 +93,7 @@ export function messageOf(
       ? facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`))
       : [withLineFeeds(filled(custom, alert, origin))];
   const url = urlOf(alert, origin);
-  // Each test has its own case: an acknowledged one would swallow the next.
+  // Each test has its own case, because an acknowledged case would swallow the next test.
   const key = alert.type === "test" ? `signalbox-${id}` : caseOf(alert);
   const title = titleOf(alert);
   return {
@@ -110,7 +111,7 @@ export function messageOf(
   };
 }
 
-/** Subject of an alert: a monitor, an incident, a channel, or a problem of the appliance. */
+/** Returns the subject of an alert: a monitor, incident, channel or problem of the appliance. */
 export function subjectOf({ data }: Alert): string {
   if ("monitor" in data) return data.monitor.id;
   if ("incident" in data) return data.incident.id;
@@ -119,7 +120,7 @@ export function subjectOf({ data }: Alert): string {
   return name === undefined ? "appliance" : problemKey({ name, ...(node && { node }) });
 }
 
-/** The page of the subject. */
+/** Returns the URL of the subject's page. */
 export function urlOf({ data }: Alert, origin: string): string {
   if ("monitor" in data) return `${origin}/monitors/${data.monitor.id}`;
   if ("incident" in data) return `${origin}/incidents/${data.incident.id}`;
@@ -150,7 +151,7 @@ function toneOf(alert: Alert): Tone {
 
 const ofIncidents = { minor: "warning", major: "error", critical: "critical" } as const;
 
-/** Severities of all alerts. An update of a problem is as severe as the problem. */
+/** Returns the severity of an alert. An incident update is as severe as its incident. */
 function severityOf({ type, data }: Alert): ProblemSeverity {
   switch (type) {
     case "monitor.down":
@@ -240,17 +241,17 @@ function factsOf(alert: Alert): Fact[] {
   return facts;
 }
 
-/** `2026-11-20 23:02:00 UTC`. */
+/** Formats a timestamp as `2026-11-20 23:02:00 UTC`. */
 function readable(timestamp: string): string {
   return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
 }
 
-/** The case of an alert, the same from an outage to its end. */
+/** Returns the case key of an alert, which is the same from an outage to its end. */
 function caseOf(alert: Alert): string {
   return `signalbox-${subjectOf(alert)}${alert.type === "certificate.expiring" ? "-certificate" : ""}`;
 }
 
-/** The line of an alert in a digest. */
+/** Renders an alert as one line of a digest. */
 export function lineOf(alert: Alert): string {
   return `${titleOf(alert)}. ${saidOf(alert).value}`;
 }
@@ -264,12 +265,12 @@ function saidOf({ data }: Alert): Fact {
       };
 }
 
-/** The last alert of each case. */
+/** Returns the last alert of each case. */
 function latestOfEach(alerts: readonly Alert[]): Alert[] {
   return [...new Map(alerts.map((alert) => [caseOf(alert), alert])).values()];
 }
 
-/** The cases of these alerts, each in the state of its last alert. */
+/** Returns the cases of these alerts, and whether the last alert of each ends it. */
 export function casesOf(alerts: readonly Alert[]): { key: string; isOver: boolean }[] {
   return latestOfEach(alerts).map((alert) => ({
     key: caseOf(alert),
@@ -277,7 +278,7 @@ export function casesOf(alerts: readonly Alert[]): { key: string; isOver: boolea
   }));
 }
 
-/** Monitors that were down and are up. */
+/** Returns a title for a digest that contains one outage and its end; null for any other digest. */
 function outageTitle(alerts: readonly Alert[], [last, ...others]: readonly Alert[]): string | null {
   const down = alerts.find(({ type }) => type === "monitor.down" || type === "monitor.reminder");
   if (down === undefined || !("monitor" in down.data)) return null;
@@ -334,10 +335,10 @@ function filled(template: string, alert: Alert, origin: string): string {
   return filledWith(template, values);
 }
 
-/** Space for the line with the number of lines left out. */
+/** Characters reserved for a last line such as `… and 12 more`. */
 const moreLength = 24;
 
-/** Lines that fit into `max` characters, and the number of lines left out. */
+/** Returns the lines that fit into `max` characters, followed by the number of omitted lines. */
 export function fitted(lines: readonly string[], max: number): string[] {
   const kept: string[] = [];
   let length = 0;
@@ -348,7 +349,7 @@ export function fitted(lines: readonly string[], max: number): string[] {
       length += line.length + 1;
       continue;
     }
-    // Keep one long line rather than none.
+    // A shortened long line is better than none.
     if (index === 0) kept.push(cut(line, max - reserve));
     const left = lines.length - kept.length;
     return left === 0 ? kept : [...kept, `… and ${countInWords(left)} more`];
@@ -356,7 +357,7 @@ export function fitted(lines: readonly string[], max: number): string[] {
   return kept;
 }
 
-/** At most `max` characters, never splitting one. */
+/** Shortens text to at most `max` UTF-16 units, without splitting a surrogate pair. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   if (max < 1) return "";

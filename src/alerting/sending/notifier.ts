@@ -1,4 +1,4 @@
-/** Sends due deliveries from the outbox, one per receiver at a time: a slow receiver delays only itself. */
+/** Sends due deliveries from the outbox, one at a time per receiver, so that a slow receiver delays only itself. */
 import { type Lease, LeaseLost, type Leases, mustHold } from "../../cluster/leases.ts";
 import { StaleRead } from "../../database/store.ts";
 import { deliveryMetrics } from "../metrics.ts";
@@ -34,7 +34,7 @@ import {
   type Queued,
 } from "../deciding/rules.ts";
 
-/** An attempt that a crash interrupted is repeated this long after it began. */
+/** Duration of a claim. After a crash, the attempt is repeated when the claim expires. */
 const leaseMs = usualAttemptMs + 10_000;
 
 type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> & {
@@ -43,7 +43,7 @@ type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> 
   random?: () => number;
 };
 
-/** Whether the receiver waits before its next delivery, and whether this one failed. */
+/** Whether the receiver requested a wait, and whether the delivery failed. */
 type Outcome = { mustWait: boolean; failing: boolean };
 
 type NextDelivery = { next: Queued; overtaken: readonly Queued[] };
@@ -80,13 +80,13 @@ export class Notifier {
     return this.#counted.families();
   }
 
-  /** Frees deliveries that a crash left claimed. */
+  /** Starts sending, and frees deliveries that a crash left claimed. */
   start() {
     this.#hasBegun = true;
     return this.#freeClaims();
   }
 
-  /** Sends all due deliveries; must be called often. */
+  /** Starts sending all due deliveries. Call it regularly. */
   wake() {
     if (this.#isStopped) return;
     this.#serveAll().catch((error: unknown) =>
@@ -94,7 +94,7 @@ export class Notifier {
     );
   }
 
-  /** Waits for attempts in flight, for `graceMs` at most, then aborts them: they are repeated after a restart. */
+  /** Waits up to `graceMs` for attempts in flight, then aborts them. They are repeated after a restart. */
   async stop(graceMs: number) {
     this.#isStopped = true;
     const cut = setTimeout(() => this.#canceling.abort(), graceMs);
@@ -102,7 +102,7 @@ export class Notifier {
     clearTimeout(cut);
   }
 
-  /** Sends all due deliveries and waits for them: for tests. */
+  /** Sends all due deliveries and waits for them. Tests use it. */
   async runOnce() {
     this.#hasBegun = true;
     let isMore = true;
@@ -116,7 +116,7 @@ export class Notifier {
     return Promise.all([...this.#working.values()].map(({ done }) => done));
   }
 
-  /** Attempts to receivers whose lease went to another node finish before this node sends on. */
+  /** Waits for attempts to receivers whose lease moved to another node, then continues sending. */
   async #followLeases() {
     const { leases } = this.#dependencies;
     const lost = [...this.#working.values()].filter(
@@ -128,7 +128,7 @@ export class Notifier {
     this.wake();
   }
 
-  /** Frees claims that no process works on: only the node with a receiver's lease sends to it. */
+  /** Frees claims without a working process. This is safe because only the node with a receiver's lease sends to it. */
   async #freeClaims() {
     const { store } = this.#dependencies;
     const claimed = await claimedDeliveries(store);
@@ -142,7 +142,7 @@ export class Notifier {
     return lease !== null && !this.#working.has(nameOf(key));
   }
 
-  /** Gives turns to receivers with due deliveries; returns whether there are more receivers. */
+  /** Queues all receivers with due deliveries. Returns whether there are more receivers. */
   async #serveAll(): Promise<boolean> {
     const { waiting, isMore } = await this.#round.find(this.#dependencies.clock());
     const free = waiting.filter((one) => this.#isFree(one));
@@ -154,7 +154,7 @@ export class Notifier {
     return isMore;
   }
 
-  /** Serves receivers while there are free slots. */
+  /** Serves queued receivers while slots are free. */
   #fill(turns: DeliveryTurns) {
     while (!this.#isStopped) {
       const turn = turns.next();
@@ -181,7 +181,7 @@ export class Notifier {
     return outcome;
   }
 
-  /** Sends the receiver's next delivery; null if none is due. */
+  /** Sends the receiver's next delivery; returns null if none is due. */
   async #sendNext(key: Waiting): Promise<Outcome | null> {
     const found = await this.#findNext(key);
     const lease = this.#dependencies.leases.of(key.receiverId);
@@ -189,7 +189,7 @@ export class Notifier {
     try {
       return await this.#send(key, found, lease);
     } catch (error) {
-      // Another process was faster: read the queue again.
+      // Another process claimed the delivery first: read the queue again.
       if (error instanceof StaleRead) return { mustWait: false, failing: key.failing };
       if (error instanceof LeaseLost) return null;
       throw error;
@@ -256,13 +256,13 @@ export class Notifier {
     send: Extract<Ready, { send: unknown }>["send"],
   ): Promise<Outcome> {
     const sent = await send(this.#canceling.signal, claimed.queued.progress);
-    // The outcome of an aborted attempt is unknown: it is repeated after the start.
+    // The outcome of an aborted attempt is unknown, so it is repeated after the next start.
     if (this.#canceling.signal.aborted && sent.verdict.outcome === "failed")
       return { mustWait: true, failing: true };
     return this.#record(claimed, sent);
   }
 
-  /** Stores an attempt and its consequences. */
+  /** Stores an attempt, the delivery's new status and the receiver's new state. */
   async #record(claimed: Claimed, { attempt, verdict }: Sent): Promise<Outcome> {
     const { store, clock } = this.#dependencies;
     const { key, receiver, queued, claimedAt } = claimed;

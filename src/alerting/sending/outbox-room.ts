@@ -1,4 +1,4 @@
-/** Bounds the undelivered deliveries of each organization. */
+/** Limits the number of undelivered deliveries per organization. */
 import { alertBounds, statusPageBounds } from "../../core/limits.ts";
 import type { Problem } from "../../core/problems.ts";
 import { setValue, valueOf } from "../../database/backup/portions.ts";
@@ -6,13 +6,13 @@ import type { Statement, Store } from "../../database/store.ts";
 import { recordProblem, recordProblemEnd } from "../../events/problems.ts";
 import type { Decision } from "../deciding/decide.ts";
 
-/** An organization with a full outbox is counted again after this long: counting takes up to 0.1 s. */
+/** Minimum time between two counts of a full outbox. A count takes up to 0.1 s. */
 const recountMs = 10_000;
 
 export type Kind = "alerts" | "notices";
 export type OutboxRoom = ReturnType<typeof outboxRoom>;
 
-/** Additions of one decision to an organization's outbox. */
+/** Deliveries that one decision adds to an organization's outbox or leaves out. */
 type Addition = { organizationId: string; now: number; added: number; leftOut: number };
 
 const kinds = {
@@ -32,7 +32,7 @@ const kinds = {
   },
 } as const;
 
-/** The statements of a decision, including the report of alerts left out. */
+/** Returns the statements of a decision, including a report of alerts that were left out. */
 export async function statementsOf(room: OutboxRoom, { snapshot, out, now }: Decision) {
   const statements = out.statements();
   const { organizationId } = snapshot;
@@ -41,8 +41,8 @@ export async function statementsOf(room: OutboxRoom, { snapshot, out, now }: Dec
 }
 
 /**
- * Bounds the undelivered alerts or notices of each organization. Those that are left out are counted, and
- * reported as a problem of the organization that ends once half of the outbox is free.
+ * Limits the undelivered alerts or notices of each organization. Deliveries beyond the limit are
+ * left out, counted, and reported as a problem. The problem ends once half of the outbox is free.
  */
 export function outboxRoom(store: Store, kind: Kind, most: number = kinds[kind].most) {
   const { count, receivers } = kinds[kind];
@@ -64,9 +64,9 @@ export function outboxRoom(store: Store, kind: Kind, most: number = kinds[kind].
   }
 
   return {
-    /** Deliveries that the organization's outbox still accepts; zero or less if it is full. */
+    /** Returns the number of deliveries that the outbox still accepts; zero or less if it is full. */
     of: async (organizationId: string, now: number) => most - (await usedBy(organizationId, now)),
-    /** Counts an addition; returns the statements that report deliveries left out. */
+    /** Counts an addition. Returns the statements that report deliveries left out. */
     async add({ organizationId, now, added, leftOut }: Addition): Promise<Statement[]> {
       const one = known.get(organizationId);
       if (one !== undefined) one.used += added;
@@ -83,7 +83,7 @@ export function outboxRoom(store: Store, kind: Kind, most: number = kinds[kind].
       };
       return [setValue(name, total), ...recordProblem([organizationId], problem, now)];
     },
-    /** Statements that end the problem of every organization whose outbox is half empty again. */
+    /** Returns statements that end the problem of each organization whose outbox is half empty again. */
     async endings(now: number): Promise<Statement[]> {
       const rows = await store.query<{ name: string; value: number }>(
         "select name, value from housekeeping where name like ? || '%'",

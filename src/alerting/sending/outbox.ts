@@ -1,4 +1,4 @@
-/** Collects the deliveries and memories that follow from one decision about an organization, as statements of one write. */
+/** Collects the deliveries and memories of one decision about an organization, as statements of one write. */
 import type { ChannelType } from "../channels/kinds-schema.ts";
 import { timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
@@ -26,13 +26,13 @@ import { dueAt, type NotifiedState } from "../deciding/rules.ts";
 import type { PendingDigest, Remembered, NotifiedAlert, Snapshot } from "../deciding/snapshot.ts";
 import { insertAlert, insertDelivery, insertDeliveryAlert } from "../store.ts";
 
-/** Alerts of one channel gather for this long into one digest. */
+/** Alerts of one channel are collected for this long into one digest. */
 const gatherMs = 5_000;
-/** Each further alert delays the digest to this long after it … */
+/** Each further alert delays the digest until this long after it … */
 const extendMs = 1_000;
-/** … but the digest waits no longer than this in all. */
+/** … but all delays together are limited to this. */
 const maxGatherMs = 10_000;
-/** Alerts of one digest. */
+/** Maximum alerts per digest. */
 const maxAlerts = alertBounds.alertsPerMessage.value;
 
 const putOpenAlert = insertInto(openAlerts, "insert or replace");
@@ -50,19 +50,19 @@ function digestDueAt({ createdAt, dueAt }: PendingDigest, now: number): number {
   return Math.min(Math.max(dueAt, now + extendMs), latest);
 }
 
-/** The deliveries that a recovery follows: one of them must have arrived. */
+/** Returns the deliveries that a recovery follows. It is sent only if one of them arrived. */
 function followedDeliveries(notified: NotifiedAlert | undefined): string {
   return JSON.stringify((notified?.notifications ?? []).map(([id]) => id));
 }
 
-/** Progress with an alert that has more channels than one write takes. */
+/** Progress of an alert whose channels don't fit into one write. */
 export type Part = {
   alertId: string;
-  /** The last channel of the earlier writes. */
+  /** The last channel of the earlier writes; the next write continues after it. */
   after: string;
 };
 
-/** Rows that the write has room for, and alerts that the organization's outbox has room for. */
+/** Remaining rows of the write, and remaining alerts of the organization's outbox. */
 export type Budget = { left: number; alerts: number };
 const rowsPerChannel = 4;
 
@@ -76,12 +76,12 @@ export class Outbox {
   readonly #budget: Budget;
   readonly #origin: string;
   readonly #written: Statement[] = [];
-  /** The delivery with the last alert of each channel. */
+  /** The delivery that contains the last alert of each channel. */
   readonly #latest = new Map<string, string>();
-  /** Stored digests that got further alerts. */
+  /** Stored digests to which alerts were added. */
   readonly #extended = new Map<string, PendingDigest>();
   readonly #usedChannels = new Set<string>();
-  /** Progress of the first alert, until it is continued. */
+  /** Progress of the first alert, until it is resumed. */
   #resumed: Part | null;
   #rest: { part: Part | null } | null = null;
   #added = 0;
@@ -96,8 +96,8 @@ export class Outbox {
   }
 
   /**
-   * Adds an alert to the deliveries of these channels, as many as the write has room for. A recovery names
-   * the deliveries that it follows. Returns the channels of this write.
+   * Adds an alert to the deliveries of as many of these channels as fit into the write. A recovery
+   * refers to the deliveries that it follows. Returns the channels of this write.
    */
   notify(alert: Alert, to: readonly string[], isRecovery: boolean): readonly string[] {
     const known = this.#resumed;
@@ -121,7 +121,7 @@ export class Outbox {
     return channelIds;
   }
 
-  /** Records the state of a subject that these channels were last notified of. */
+  /** Records the state of a subject that each channel was last notified of. */
   recordNotified(
     subjectId: string,
     channelIds: readonly string[],
@@ -149,7 +149,7 @@ export class Outbox {
     }
   }
 
-  /** Closes all cases of a problem that is over, and forgets who was notified of it. */
+  /** Closes all cases of a subject whose problem is over, and removes its notified states. */
   closeSubject(subjectId: string) {
     if (this.#rest !== null) return;
     const { organizationId, notified, cases } = this.#snapshot;
@@ -162,7 +162,7 @@ export class Outbox {
     });
   }
 
-  /** Closes a case whose channel is not notified of the end otherwise. */
+  /** Closes a case whose channel gets no recovery alert. */
   closeCase(one: OpenCase) {
     this.#closeCase(one, one.alertId);
     if (isOfCertificate(one.problem)) return;
@@ -203,7 +203,7 @@ export class Outbox {
     });
   }
 
-  /** Whether the write has no more room. */
+  /** Whether no rows are left in this write. */
   isFull(): boolean {
     return this.#budget.left <= 0;
   }
@@ -213,12 +213,12 @@ export class Outbox {
     this.#rest = { part: null };
   }
 
-  /** The progress that the next write continues; null if everything was written. */
+  /** Returns the progress from which the next write continues; null if everything was written. */
   rest(): { part: Part | null } | null {
     return this.#rest;
   }
 
-  /** Alerts that this write adds, and alerts that were left out because the outbox is full. */
+  /** Returns the number of alerts that this write adds, and of alerts left out because the outbox is full. */
   counts() {
     return { added: this.#added, leftOut: this.#leftOut };
   }
@@ -242,14 +242,14 @@ export class Outbox {
     return this.#snapshot.channels.get(channelId)?.type as ChannelType;
   }
 
-  /** Channels that open cases only accept alerts that open or close one. */
+  /** Channels that open cases accept only alerts that open or close a case. */
   #isRecipient(channelId: string, alert: Alert, isRecovery: boolean): boolean {
     if (!this.#snapshot.channels.has(channelId)) return false;
     if (!opensCases(this.#typeOf(channelId))) return true;
     return isRecovery ? this.#endingCases(channelId, alert).length > 0 : problemOf(alert) !== null;
   }
 
-  /** All channels in their order, or as many as the write has room for, by their IDs. */
+  /** Returns all channels in their order if they fit into the write, else as many as fit, ordered by ID. */
   #channelsOfThisWrite(alertId: string, all: readonly string[], known: Part | null) {
     const available = Math.max(1, Math.floor(this.#budget.left / rowsPerChannel));
     if (known === null && all.length <= available) return all;
@@ -318,7 +318,7 @@ export class Outbox {
     this.#latest.set(channelId, digest.id);
   }
 
-  /** The channel's digest if it has room for this alert, else a new one. */
+  /** Returns the channel's digest if this alert fits into it, else a new one. */
   #digestFor(channelId: string, alert: Alert): PendingDigest {
     const { gathering } = this.#snapshot;
     const { digestLimit: limit } = providers[this.#typeOf(channelId)];
@@ -334,7 +334,7 @@ export class Outbox {
       this.#extended.set(open.id, open);
       return open;
     }
-    // A second digest is sent together with the full one.
+    // The second digest is sent together with the full one.
     const dueAt = open === undefined ? this.#now + gatherMs : digestDueAt(open, this.#now);
     const id = this.#insertDelivery(channelId, { dueAt, bytes });
     const digest = { id, alerts: 0, bytes, createdAt: open?.createdAt ?? this.#now, dueAt };
@@ -347,7 +347,7 @@ export class Outbox {
     return cases.filter((one) => one.channelId === channelId);
   }
 
-  /** Cases that a recovery closes. */
+  /** Returns the cases that a recovery closes. */
   #endingCases(channelId: string, alert: Alert): OpenCase[] {
     return this.#casesOf(channelId, subjectOf(alert)).filter(
       ({ problem }) => !isOfCertificate(problem),

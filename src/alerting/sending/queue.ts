@@ -1,4 +1,4 @@
-/** Queries and statements of the delivery queue: due receivers, claims, results. */
+/** Queries and statements of the delivery queue: due receivers, claims and results. */
 import {
   mustText,
   type Prepared,
@@ -26,7 +26,7 @@ export type ReceiverKey = {
   receiverId: string;
 };
 
-/** A new delivery causes early retries for this long. */
+/** Age up to which a waiting delivery to a subscriber causes early retries. */
 const newsMs = 20 * 60_000;
 
 export type Attempt = Omit<
@@ -34,16 +34,16 @@ export type Attempt = Omit<
   "organizationId" | "deliveryId" | "number"
 >;
 
-/** A receiver with a due delivery; `failing` after a failed attempt. */
+/** A receiver with a due delivery. `failing` is true after a failed attempt. */
 export type Waiting = ReceiverKey & { failing: boolean };
 
-/** Receivers per look, of all organizations; and the minimum per organization. */
+/** Maximum receivers per lookup for all organizations, and the minimum share of one organization. */
 const looksAtOnce = 1_500;
 const looksOfEach = 5;
 
-/** Finds receivers with due deliveries in rounds, some per look, so that a look stays fast. */
+/** Finds receivers with due deliveries in rounds, one limited batch per lookup, so that each lookup is fast. */
 export function receiverRound(store: Store) {
-  /** The last receiver of the last look, by type and organization. */
+  /** Last receiver of the previous lookup, by receiver type and organization. */
   const places = new Map<string, string>();
 
   async function look(
@@ -76,7 +76,7 @@ export function receiverRound(store: Store) {
   }
 
   return {
-    /** Receivers with due deliveries, failing ones last; `isMore` if some were not examined. */
+    /** Returns receivers with due deliveries, failing ones last. `isMore` is true if receivers remain unexamined. */
     async find(now: number): Promise<{ waiting: Waiting[]; isMore: boolean }> {
       const types = ["channel", "mailbox", "webhook"] as const;
       const found = await Promise.all(
@@ -97,7 +97,7 @@ export function receiverRound(store: Store) {
   };
 }
 
-/** Skips through the index of pending deliveries: one step per organization, however many rows. */
+/** Selects organizations with pending deliveries. Takes one index seek per organization, however many rows it has. */
 const organizationsText = `with recursive o(id) as (
     select min(organization_id) from deliveries indexed by deliveries_pending
       where receiver_type = ?1 and due_at is not null
@@ -110,8 +110,9 @@ const ofReceiver = `receiver_type = ?1 and organization_id = ?2 and receiver_id 
   and due_at is not null`;
 
 /**
- * Whether the receiver `r.id` has due deliveries by `isDue`, unless it requested a wait. A longer wait
- * than possible was written before the clock went back.
+ * Selects receivers, and whether each has due deliveries by the condition `isDue` on `r.id`. A
+ * receiver that requested a wait is not due. A wait beyond the maximum is ignored: it was written
+ * before the clock went back.
  */
 const receiversText = (isDue: string) => `with recursive r(id) as (
     select min(receiver_id) from deliveries indexed by deliveries_pending
@@ -132,7 +133,8 @@ const channelsText = receiversText(
     where ${ofReceiver} and due_at not between ?5 + 1 and ?6)`,
 );
 
-// Later deliveries of a subscriber wait for its oldest one, unless a new one causes an early retry.
+// Later deliveries to a subscriber wait for its oldest one, unless a new delivery causes an early
+// retry.
 const subscribersText = receiversText(
   `coalesce((select due_at not between ?5 + 1 and ?6 from deliveries indexed by deliveries_pending
       where ${ofReceiver} order by seq limit 1)
@@ -141,7 +143,7 @@ const subscribersText = receiversText(
       where ${ofReceiver} order by seq desc limit 1), false)`,
 );
 
-/** The oldest `limit` undelivered deliveries of a receiver. */
+/** Returns the oldest `limit` undelivered deliveries of a receiver. */
 export async function queueOf(
   store: Store,
   { organizationId, receiverType, receiverId }: ReceiverKey,
@@ -172,7 +174,7 @@ const unclaimedText =
   mustText(`exists (select 1 from deliveries where organization_id = ? and id = ?
   and due_at is not null and attempts = ? and coalesce(leased_until, 0) = ?)`);
 
-/** Guards that no other process has claimed this delivery. */
+/** Guards that no other process has claimed this delivery since it was read. */
 function guardUnclaimed(organizationId: string, { id, attempts, leasedUntil }: Queued): Prepared {
   return {
     ...unclaimedText,
@@ -181,7 +183,7 @@ function guardUnclaimed(organizationId: string, { id, attempts, leasedUntil }: Q
   };
 }
 
-/** Claims a delivery for one attempt; it accepts no further alerts. */
+/** Claims a delivery for one attempt. From then on it accepts no further alerts. */
 export function claim(organizationId: string, queued: Queued, leasedUntil: number, now: number) {
   return [
     guardUnclaimed(organizationId, queued),
@@ -195,7 +197,7 @@ export function claim(organizationId: string, queued: Queued, leasedUntil: numbe
 
 type Claimed = ReceiverKey & { id: string; leasedUntil: number };
 
-/** Deliveries in flight, or in flight when a process ended. */
+/** Returns deliveries that are in flight, or were in flight when a process ended. */
 export const claimedDeliveries = (store: Store) =>
   store.query<Claimed>(
     `select organization_id as organizationId, receiver_type as receiverType,
@@ -211,7 +213,7 @@ export const release = ({ organizationId, id, leasedUntil }: Claimed): Statement
   parameters: [organizationId, id, leasedUntil],
 });
 
-/** Skips a delivery. */
+/** Marks a pending delivery as skipped, with the reason. */
 export function skip(organizationId: string, deliveryId: string, reason: string): Statement {
   return {
     text: `update deliveries set status = 'skipped', due_at = null, leased_until = null, held_until = null,
@@ -221,7 +223,7 @@ export function skip(organizationId: string, deliveryId: string, reason: string)
   };
 }
 
-/** Ends partly arrived deliveries that a newer delivery replaces. */
+/** Completes partly arrived deliveries that a newer delivery replaces. */
 export function endOvertaken(organizationId: string, overtaken: readonly Queued[]): Statement[] {
   return overtaken.map(({ id, attempts }) => ({
     text: `update deliveries set status = 'delivered', due_at = null, leased_until = null,
@@ -233,18 +235,18 @@ export function endOvertaken(organizationId: string, overtaken: readonly Queued[
   }));
 }
 
-/** Consequences of a failed attempt. */
+/** Schedule after a failed attempt. */
 export type Retry = {
-  /** Null if there is no further attempt. */
+  /** Time of the next attempt; null if there is none. */
   at: number | null;
   heldUntil: number | null;
   doubtfulSince: number | null;
 };
 
-/** Status of a delivery after an attempt; `retry` is null after success. */
+/** Returns the status of a delivery after an attempt. `retry` is null after success. */
 export function statusAfter(retry: Retry | null, progress: Progress | null) {
   if (retry !== null && retry.at !== null) return "sending";
-  // A partly arrived delivery counts as delivered.
+  // A partly arrived delivery without further attempts counts as delivered.
   return retry === null || hasArrivedPartly({ progress }) ? "delivered" : "failed";
 }
 
@@ -252,8 +254,8 @@ const claimedText = mustText(`exists (select 1 from deliveries
   where organization_id = ? and id = ? and status = 'sending' and attempts = ? and leased_until = ?)`);
 
 /**
- * Stores an attempt and the new state of its delivery. `retry` is null after success, `progress` if all or
- * none of the recipients have it.
+ * Stores an attempt and the new state of its delivery. `retry` is null after success. `progress` is
+ * null if all or none of the recipients have the message.
  */
 export function recordAttempt(
   organizationId: string,
@@ -292,7 +294,7 @@ export function recordAttempt(
   ];
 }
 
-/** Makes waiting deliveries of a working receiver due. */
+/** Makes all waiting deliveries of a receiver due, because it works again. */
 export function bringForward(
   { organizationId, receiverType, receiverId }: ReceiverKey,
   now: number,
@@ -315,15 +317,18 @@ export function removeDeliveriesOf({ organizationId, receiverId }: ReceiverKey):
 
 export type Sent = { attempt: Attempt; verdict: Verdict };
 
-/** A receiver of deliveries. */
+/** A receiver of deliveries, and how it gets them. */
 export type Receiver = {
   /** The channel type, or the subscriber's protocol. */
   type: string;
-  /** Why it accepts no deliveries; null if it does. */
+  /** Reason for rejecting deliveries; null if it accepts them. */
   refusal: string | null;
-  /** The content of a claimed delivery, to which nothing is added any more. */
+  /** Prepares the content of a claimed delivery, to which no alerts are added any more. */
   prepare(deliveryId: string): Promise<Ready>;
-  /** The receiver's new state after an attempt. `isLost` if no further attempt follows or seems useful. */
+  /**
+   * Returns statements that update the receiver after an attempt. `isLost` is true if the failure
+   * is final or looks permanent.
+   */
   after(
     attempt: Attempt,
     facts: { note: string | null; isLost: boolean; now: number },
@@ -331,32 +336,35 @@ export type Receiver = {
 };
 
 export type Ready = {
-  /** Statements to run before sending. */
+  /** Statements to run before the message is sent. */
   statements: Statement[];
 } & (
   | { send: (cancelled: AbortSignal, progress: Progress | null) => Promise<Sent> }
-  /** Why nothing is left to send. */
+  /** Reason for sending nothing. */
   | { nothing: string }
 );
 
 export type Slots = {
-  /** Slots that one organization can use; half of them for failing receivers. */
+  /** Slots that one organization can use. Failing receivers can use half of them. */
   shared: number;
-  /** Further slots, for organizations with no delivery in flight. */
+  /** Additional slots for organizations without a delivery in flight. */
   kept: number;
 };
 
 /** All receivers of one type. */
 export type Receivers = {
-  /** Deliveries that are sent at the same time. */
+  /** Maximum number of simultaneous deliveries. */
   slots: Slots;
-  /** Number of oldest deliveries to search for the next one; each number is tried while all before it wait. */
+  /**
+   * Sizes of the searched part of the queue, ascending. A larger part is searched only if no
+   * delivery in the smaller one can be sent.
+   */
   looks: readonly number[];
-  /** Subjects of each delivery: deliveries about one subject keep their order. */
+  /** Returns the subjects of each delivery. Deliveries about one subject keep their order. */
   subjectsOf(
     organizationId: string,
     deliveryIds: readonly string[],
   ): Promise<ReadonlyMap<string, string[]>>;
-  /** Null if the receiver was deleted. */
+  /** Returns null if the receiver was deleted. */
   find(key: ReceiverKey): Promise<Receiver | null>;
 };

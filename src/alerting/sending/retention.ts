@@ -1,7 +1,7 @@
 import { dayMs } from "../../core/time/clock.ts";
 import { type Sweeping, sweepLog } from "../../database/backup/portions.ts";
 
-/** Days that alerts and their deliveries are stored. */
+/** Days for which alerts and their deliveries are stored. */
 export const deliveryDays = 90;
 
 const oldestDeliveries = `select seq, created_at as at,
@@ -9,7 +9,7 @@ const oldestDeliveries = `select seq, created_at as at,
       where t.organization_id = d.organization_id and t.delivery_id = d.id) as rows
   from deliveries d where seq > ? order by seq limit ?`;
 
-/** Removes old entries of the delivery log, except pending deliveries, and alerts without deliveries. */
+/** Removes old completed deliveries from the log, and old alerts without deliveries. */
 export async function sweepAlerts(sweeping: Sweeping): Promise<void> {
   const keptMs = deliveryDays * dayMs;
   await sweepLog(sweeping, { name: "deliveries", keptMs }, oldestDeliveries, (from, to) => [
@@ -21,8 +21,8 @@ export async function sweepAlerts(sweeping: Sweeping): Promise<void> {
   await sweepLog(
     sweeping,
     { name: "alerts", keptMs },
-    // Deleting one takes as long as 40 others: SQLite searches all of the organization's rows for
-    // references.
+    // Deleting an alert costs as much as deleting 40 rows: SQLite searches all rows of the
+    // organization for references.
     "select rowid as seq, at, 40 as rows from alerts where rowid > ? order by rowid limit ?",
     (from, to) => [
       {

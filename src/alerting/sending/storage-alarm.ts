@@ -1,4 +1,4 @@
-/** Alerts that results can't be stored, and that they are stored again. */
+/** Alerts from memory that check results can't be stored, and later that they are stored again. */
 import { type Leases, ofNode } from "../../cluster/leases.ts";
 import { timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
@@ -12,16 +12,16 @@ import { alertOf } from "../deciding/decide.ts";
 import { channelsForOwnTrouble, type Progress, retryDelayMs } from "../deciding/rules.ts";
 
 const tickMs = 1_000;
-/** Writes must succeed for this long before the end is reported: a full disk accepts a few in between. */
+/** Writes must succeed for this long before the end is reported. A full disk accepts a few writes in between. */
 const calmMs = 10_000;
-/** Alerts sent at one time. */
+/** Maximum number of alerts in flight. */
 const maxSending = 20;
-/** An alert of this kind is given up after a day, like any other. */
+/** An alert is abandoned after a day, like any other. */
 const givenUpMs = 24 * 3_600_000;
 
 type Dependencies = SendingContext & {
   leases: Pick<Leases, "node">;
-  /** Milliseconds that only increase. */
+  /** Monotonic clock, in milliseconds. */
   monotonic?: () => number;
   random?: () => number;
 };
@@ -33,7 +33,7 @@ type QueuedAlert = {
   progress: Progress | null;
 };
 
-/** A channel and the alerts that it must still receive, oldest first. */
+/** A channel and its undelivered alerts, oldest first. */
 type Recipient = {
   organizationId: string;
   channelId: string;
@@ -43,16 +43,16 @@ type Recipient = {
   isSending: boolean;
 };
 
-/** A time in which results can't be stored; `storedSince` is when writes began to succeed again. */
+/** A period in which results can't be stored. `storedSince` is the time of the first successful write after it. */
 type Episode = { isAnnounced: boolean; storedSince: number | null };
 
 /**
- * The outbox is in the database, which rejects writes then, so these alerts are sent from memory. Each episode
- * and machine sends one alert and one recovery to the default channels of every organization.
+ * Sends storage alerts from memory, because the outbox is in the database that rejects writes. Each
+ * episode sends one alert and one recovery per node, to the default channels of every organization.
  */
 export class StorageAlarm {
   readonly #dependencies: Dependencies & Required<Pick<Dependencies, "monotonic" | "random">>;
-  /** Nodes of a cluster without a quorum still serve reads. */
+  /** A store with relaxed consistency, because cluster nodes without a quorum still serve reads. */
   readonly #readable: Store;
   readonly #stopping = new AbortController();
   readonly #sending = new Set<Promise<void>>();
@@ -78,7 +78,7 @@ export class StorageAlarm {
     await Promise.all(this.#sending);
   }
 
-  /** Runs one tick and waits for its alerts: for tests, instead of `start`. */
+  /** Runs one tick and waits for its alerts. Tests use it instead of `start`. */
   async runOnce() {
     this.#tick();
     await this.#announcing;
@@ -93,7 +93,7 @@ export class StorageAlarm {
     this.#sendDue();
   }
 
-  /** Begins an episode with the first failed write, and ends it after writes have succeeded for a while. */
+  /** Starts an episode at the first failed write, and ends it once writes have succeeded for `calmMs`. */
   #followWrites() {
     const { store, log, monotonic } = this.#dependencies;
     const now = monotonic();
@@ -187,7 +187,7 @@ export class StorageAlarm {
     recipient.nextAt = monotonic() + retryDelayMs(next.attempts++, random());
   }
 
-  /** Sends the recipient's next alert once; returns whether it needs no retry. */
+  /** Attempts the recipient's next alert once. Returns whether it needs no retry. */
   async #attempt(recipient: Recipient, next: QueuedAlert): Promise<boolean> {
     const { organizationId, channelId } = recipient;
     const context = { ...this.#dependencies, store: this.#readable };
@@ -211,7 +211,7 @@ export class StorageAlarm {
   }
 }
 
-/** The channels of every organization that are notified of problems of the appliance. */
+/** Returns the channels of every organization that are notified of problems of the appliance. */
 async function channelsToAlert(store: Store) {
   type Row = { id: string; organizationId: string; isDefault: number };
   const rows = await store.query<Row>(

@@ -2,7 +2,7 @@ import type { ZodOpenApiObject } from "zod-openapi";
 import { z } from "zod";
 import { WebhookBody } from "../schema.ts";
 
-/** Headers of our webhooks, by Standard Webhooks. */
+/** Headers of our webhooks, as defined by Standard Webhooks. */
 export const webhookHeaders = z.object({
   "webhook-id": z.string().meta({
     description: "Id of the delivery, equal on every attempt.",
@@ -16,7 +16,7 @@ export const webhookHeaders = z.object({
   }),
 });
 
-/** Requests to `webhook` channels in the OpenAPI document. */
+/** Requests to `webhook` channels, as described in the OpenAPI document. */
 export const webhooks: NonNullable<ZodOpenApiObject["webhooks"]> = {
   alert: {
     post: {

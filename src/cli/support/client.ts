@@ -24,7 +24,7 @@ export type ClientOptions = {
   json?: boolean;
 };
 
-/** The options of every command that asks a server. */
+/** Adds the options of commands that send requests to a server. */
 export function onServer(command: Command): Command {
   return command
     .option(
@@ -47,10 +47,10 @@ export function onServer(command: Command): Command {
     .option("--json", "print JSON");
 }
 
-/** The server gave no answer to what it was asked, or not to this key. */
+/** The server did not respond, or did not accept the key. */
 export class NotAnswered extends Error {}
 
-/** Where to ask, and as whom. */
+/** The server of a command, and how to connect to it. */
 type Connection = {
   server: string;
   key: string;
@@ -59,8 +59,8 @@ type Connection = {
 };
 
 /**
- * What options, variables and what is stored say. A stored key is sent to no other server than the one that
- * it was stored for. Throws VALIDATION_ERROR.
+ * Determines the server and key from options, variables and stored credentials. A stored key is
+ * sent only to the server for which it was stored. Throws VALIDATION_ERROR.
  */
 function connectionOf(options: ClientOptions): Connection {
   const { current, servers } = readCredentials();
@@ -83,14 +83,14 @@ export const caFileGiven = ({ caFile }: ClientOptions) => caFile ?? variable("SI
 
 export const secondsIn = ({ timeout }: ClientOptions) => parse(Seconds, timeout, "--timeout");
 
-/** The key that an option gives or names. Throws VALIDATION_ERROR. */
+/** Returns the key from `--key` or `--key-file`. Throws VALIDATION_ERROR. */
 export function keyOption({ key, keyFile }: ClientOptions): string | undefined {
   if (key !== undefined && keyFile !== undefined) throw invalid("--key", "or --key-file, not both");
   if (key !== undefined) return keyIn("--key", key);
   return keyFile === undefined ? undefined : keyIn("--key-file", readText("--key-file", keyFile));
 }
 
-/** A key in a variable is for the server in a variable: another one, which an option names, is not sent it. */
+/** Returns the key from options or variables. If SIGNALBOX_URL is set, SIGNALBOX_KEY is sent only to that server. */
 function keyGiven(options: ClientOptions, server: string): string | undefined {
   const given = keyOption(options);
   if (given !== undefined) return given;
@@ -117,13 +117,13 @@ export const keyIn = (name: string, text: string): string => parse(Key, text.tri
 
 export type Client = Awaited<ReturnType<typeof clientOf>>;
 
-/** Asks the server that options, variables and what is stored name. */
+/** Creates a client for the server that options, variables or stored credentials name. */
 export const connect = (options: ClientOptions) => clientOf(connectionOf(options));
 
-/** All answers to one command have no more; those of the largest organization have a tenth. */
+/** Maximum bytes of all responses to one command. The largest organization needs a tenth. */
 const maxBytes = 64 * 1024 * 1024;
 
-/** The routes of the REST API there, typed. */
+/** Creates a typed client of the REST API. */
 export async function clientOf({ server, key, caFile, timeoutSeconds }: Connection) {
   const { treaty } = await import("@elysiajs/eden");
   const tls = caFile === null ? {} : { tls: { ca: readText("--ca-file", caFile) } };
@@ -143,7 +143,7 @@ export async function clientOf({ server, key, caFile, timeoutSeconds }: Connecti
   async function request(url: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set("Authorization", `Bearer ${key}`);
-    // Eden declares JSON for a query as well.
+    // Eden sets a JSON content type even without a body.
     if (init.body === undefined) headers.delete("Content-Type");
     const signal = AbortSignal.timeout(timeoutSeconds * 1_000);
     let response: Response;
@@ -169,7 +169,7 @@ export async function clientOf({ server, key, caFile, timeoutSeconds }: Connecti
   return {
     server,
     v1: routes.v1,
-    /** The time there, in Unix milliseconds: at most a second behind, never ahead. */
+    /** Current time of the server in Unix milliseconds. Up to one second behind, never ahead. */
     now: () => Math.floor(serverTime.at + performance.now() - serverTime.read),
   };
 }
@@ -186,7 +186,10 @@ type Body = {
   error?: { code: ErrorCode; message: string; details?: ErrorDetail[] };
 } | null;
 
-/** Throws what was refused: here, as Eden puts a body in the place of an error thrown later. */
+/**
+ * Returns the body of a successful response, and throws the error of any other. It throws here
+ * because Eden would replace an error thrown later.
+ */
 function answerIn(server: string, { ok, status, headers }: Response, text: string): unknown {
   const body = bodyIn(text);
   if (ok && body?.data !== undefined) return body;
@@ -216,20 +219,20 @@ function bodyIn(text: string): Body {
 
 type Result<T> = { data: T | null; error: unknown };
 
-/** A page of a list, with its `meta`. Throws what the server refused, and NotAnswered. */
+/** Returns a response with its `meta`. Throws the server's error, and NotAnswered. */
 export async function pageOf<T>(result: Promise<Result<T>>): Promise<T> {
   const { data, error } = await result;
   if (data !== null) return data;
   throw (error as { value: unknown }).value;
 }
 
-/** What `pageOf` finds, without what is around it. */
+/** Returns the `data` of a response. Throws the same errors as `pageOf`. */
 export const dataOf = async <T>(result: Promise<Result<{ data: T }>>): Promise<T> =>
   (await pageOf(result)).data;
 
 type Page<T> = { data: T[]; meta: { total: number } };
 
-/** A list of all pages. */
+/** Requests all pages of a list and joins them. */
 export async function allOf<T>(
   ask: (query: { page: number; per_page: number }) => Promise<Result<Page<T>>>,
 ): Promise<T[]> {

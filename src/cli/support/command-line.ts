@@ -28,7 +28,10 @@ import { addStatus } from "../status.ts";
 import { addUsers } from "../users.ts";
 import { addLicences, addVersion } from "../version.ts";
 
-/** The commands with their options, all of them unless `serve` is to be run; a mistake in them throws instead of ending the process. */
+/**
+ * Creates the commands with their options. For `serve`, the others are left out. Mistakes on the
+ * command line throw instead of ending the process.
+ */
 export function commandLine(
   ignoredVariables: readonly string[] = [],
   run: string | null = null,
@@ -39,7 +42,7 @@ export function commandLine(
     .showHelpAfterError("Run the command with --help to see how it is used.")
     .exitOverride();
   addServe(program);
-  // What the others can be told would take a twentieth of a start.
+  // Defining the other commands would take a twentieth of the start time.
   if (run === "serve") return program;
   for (const add of [
     addService,
@@ -69,7 +72,7 @@ export function commandLine(
   return program;
 }
 
-/** Runs one command and returns the exit code: data on stdout, talk on stderr. */
+/** Runs one command and returns the exit code. Data is written to stdout, messages to stderr. */
 export async function runCommandLine(
   args: string[],
   ignoredVariables: readonly string[] = [],
@@ -95,7 +98,10 @@ function exitCodeOf(error: unknown): number {
   return exitCodes.failed;
 }
 
-/** Options without a command are those of `serve`; nothing at all is what a double click gives. */
+/**
+ * Adds the default command. Options without a command belong to `serve`. Without any arguments, as
+ * after a double click, `serve --open` runs.
+ */
 function withCommand(args: string[]): string[] {
   const [first] = args;
   if (first === undefined) return ["serve", "--open"];

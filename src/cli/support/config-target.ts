@@ -1,4 +1,4 @@
-/** Applies a configuration to a server, or to the data directory of this machine. */
+/** Applies or exports a configuration, on a server or in the data of this machine. */
 import type { Command } from "commander";
 import { getOrganization, listOrganizations } from "../../accounts/organizations/service.ts";
 import type { ApplyOptions } from "../../configuration/plan.ts";
@@ -10,7 +10,7 @@ import { commandLineScope, type DataOptions, withData, withDatabase } from "./wi
 
 export type TargetOptions = DataOptions & ClientOptions & { org?: string };
 
-/** What a configuration is applied to, or exported from: a server, or the data on this machine. */
+/** Where a configuration is applied or exported: a server, or the data on this machine. */
 type ConfigTarget = {
   apply(
     document: object,
@@ -20,7 +20,7 @@ type ConfigTarget = {
   export(): Promise<ConfigExport>;
 };
 
-/** The options that say where: with one of data it is this machine, else a server. */
+/** Adds the options of the target. An option for data selects this machine; otherwise the target is a server. */
 export function onTarget(command: Command): Command {
   return withDatabase(
     onServer(command)

@@ -5,9 +5,9 @@ import { desktopOf } from "../../config.ts";
 import { explainFileError } from "../../core/system/system-errors.ts";
 
 const Credentials = z.object({
-  /** The server that is asked unless another is named. */
+  /** The server to use if a command names no other. */
   current: z.string().nullable(),
-  /** By address: a key is sent to no other server than the one it was given for. */
+  /** Keys by server address. A key is sent only to the server for which it was stored. */
   servers: z.record(
     z.string(),
     z.object({ key: z.string(), caFile: z.string().nullable().default(null) }),
@@ -17,7 +17,7 @@ type Credentials = z.infer<typeof Credentials>;
 
 export const credentialsFile = () => join(desktopOf().settings, "credentials.json");
 
-/** What `signalbox login` has stored. */
+/** Reads the credentials that `signalbox login` has stored. */
 export function readCredentials(): Credentials {
   const file = credentialsFile();
   let text: string;
@@ -35,7 +35,7 @@ export function readCredentials(): Credentials {
   }
 }
 
-/** For the eyes of this person alone. */
+/** Stores the credentials in a file that only this user can read. */
 export function writeCredentials(credentials: Credentials) {
   const file = credentialsFile();
   const part = `${file}.${process.pid}`;

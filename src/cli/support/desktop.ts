@@ -3,14 +3,17 @@ import { join } from "node:path";
 import { desktopOf } from "../../config.ts";
 import { files } from "../../database/file/data-files.ts";
 
-/** Opens a page in the browser; nothing happens where there is no desktop or nothing that opens pages. */
+/** Opens a page in the browser. Does nothing if there is no desktop or no program that opens pages. */
 export function openInBrowser(url: string) {
   const { opener } = desktopOf();
   if (opener === null || Bun.which(opener[0]) === null) return;
   Bun.spawn([...opener, url], { stdio: ["ignore", "ignore", "ignore"] }).unref();
 }
 
-/** Leaves the address for whoever starts a second one, until it is disposed. A full disk keeps nobody from serving. */
+/**
+ * Stores the server's address for a second `serve --open` until it is disposed. Errors, such as a
+ * full disk, are ignored.
+ */
 export function leaveAddress(dataDir: string, url: string): Disposable {
   const file = files(dataDir).address;
   const part = `${file}.part`;
@@ -18,11 +21,12 @@ export function leaveAddress(dataDir: string, url: string): Disposable {
     try {
       for (const path of [part, file]) rmSync(path, { force: true });
     } catch {
-      // On a disk that became read-only it stays; the lock is what says that nobody runs.
+      // On a disk that became read-only, the file stays. Another process then sees from the lock
+      // that no server is running.
     }
   };
   try {
-    // Whoever finds it finds all of it.
+    // The rename is atomic, so that no process reads half of the file.
     writeFileSync(part, `${url}\n`, { mode: 0o600 });
     renameSync(part, file);
   } catch {
@@ -31,7 +35,7 @@ export function leaveAddress(dataDir: string, url: string): Disposable {
   return { [Symbol.dispose]: remove };
 }
 
-/** The page of the one that runs already: where to set it up, as long as that is to be done. */
+/** Returns the page of the running server, or the set-up page before the first run is complete. */
 export function runningPage(dataDir: string): string | null {
   const lineOf = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").trim() : null);
   const url = lineOf(files(dataDir).address);

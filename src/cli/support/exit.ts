@@ -8,7 +8,7 @@ export const exitCodes = {
   changed: 10,
 } as const;
 
-/** Ends a command with this exit code, which says something beyond success and failure; a message goes to stderr. */
+/** Ends a command with a specific exit code, and prints the message on stderr. */
 export class Exit extends Error {
   readonly code: number;
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { durationInWords } from "../../core/text/words.ts";
 import { invalid } from "../../core/validation.ts";
 
-/** The text of a file, - is standard input. Throws VALIDATION_ERROR naming the option. */
+/** Reads a text file; `-` is standard input. Throws VALIDATION_ERROR that names the option. */
 export function readText(option: string, file: string): string {
   try {
     return readFileSync(file === "-" ? 0 : file, "utf8");
@@ -11,7 +11,7 @@ export function readText(option: string, file: string): string {
   }
 }
 
-/** A secret in a file; a line break at its end is the editor's. */
+/** Reads a secret from a file, without the final line break that editors add. */
 export const readSecret = (option: string, file: string): string =>
   readText(option, file).replace(/\r?\n$/, "");
 
@@ -23,7 +23,7 @@ const unitMs: Record<string, number> = {
   w: 604_800_000,
 };
 
-/** Milliseconds of a duration such as `30d`, at most `maxMs`. Throws VALIDATION_ERROR. */
+/** Converts a duration such as `30d` to milliseconds, at most `maxMs`. Throws VALIDATION_ERROR. */
 export function durationMs(
   option: string,
   text: string,

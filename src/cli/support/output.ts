@@ -1,9 +1,10 @@
-/** Prints rows and JSON for people and machines. */
+/** Prints tables and JSON, for people and programs, safely for terminals. */
 import { fstatSync, writeSync } from "node:fs";
 
 /**
- * Has standard output and standard error written at once where they are files. Bun's streams, of which a full
- * disk took a part, try for ever, and keep the process from ending. Throws what the disk says.
+ * Makes writes to standard output and standard error synchronous if they are files. On a full disk,
+ * Bun's streams would retry forever after a partial write, and the process would not end. Throws
+ * the error of the disk.
  */
 export function writeFilesAtOnce() {
   for (const [fd, stream] of [
@@ -26,26 +27,29 @@ function isFile(fd: number): boolean {
   }
 }
 
-/** Writes what is lost where there is no room for it. */
+/** Writes text, and ignores errors such as a full disk. */
 export function tell(stream: NodeJS.WriteStream, text: string) {
   try {
     stream.write(text);
   } catch {
-    // On a full disk serving goes on, and the log has a gap.
+    // The server continues on a full disk; the log has a gap.
   }
 }
 
-/** Text of elsewhere, without what a terminal would obey. */
+/** Replaces control characters and line breaks in text from other sources. */
 export const plain = (text: string): string => plainLines(text).replace(/[\n\t]/g, " ");
 
-/** The same of what may have several lines: its controls, and those that turn around the direction of writing. */
+/** Replaces control characters, except line breaks and tabs, and characters that change the writing direction. */
 const plainLines = (text: string): string =>
   text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, " ");
 
-/** Talk, which is for people. */
+/** Prints a message for people on stderr. */
 export const say = (text: string) => void process.stderr.write(`${plainLines(text)}\n`);
 
-/** What JSON's own escapes leave is escaped, too: terminals obey U+0080–9F, and turn around what follows. */
+/**
+ * Prints JSON. Also escapes U+0080–9F and characters that change the writing direction, because
+ * terminals interpret them.
+ */
 export function printJson(value: unknown) {
   const json = JSON.stringify(value, null, 2);
   const escaped = json.replace(
@@ -55,7 +59,7 @@ export function printJson(value: unknown) {
   process.stdout.write(`${escaped}\n`);
 }
 
-/** Rows as aligned columns under their headings; nothing at all for none. */
+/** Prints rows as aligned columns with headings. Prints nothing without rows. */
 export function printTable(rows: readonly Record<string, string | null>[]) {
   const [first] = rows;
   if (first === undefined) return;
@@ -77,7 +81,7 @@ export function printRows(rows: readonly Record<string, string | null>[], { json
   else printTable(rows);
 }
 
-/** For scripts: the id alone, or the whole record. */
+/** Prints only the ID of a new record, for scripts, or the whole record as JSON. */
 export function printCreated(record: { id: string }, { json }: Format) {
   if (json) printJson(record);
   else process.stdout.write(`${plain(record.id)}\n`);

@@ -10,7 +10,10 @@ export function withPassphrase(command: Command): Command {
   );
 }
 
-/** The passphrase in the file that the option or its variable names; null without one. Throws VALIDATION_ERROR. */
+/**
+ * Reads the passphrase from the file that the option or its variable names; null without one.
+ * Throws VALIDATION_ERROR.
+ */
 export function passphraseOf(flag: string | undefined): string | null {
   const { passphraseFile } = configOf({ passphraseFile: flag });
   if (passphraseFile === undefined) return null;

@@ -1,4 +1,4 @@
-/** Finds records of a server by id, name or the beginning of a name. */
+/** Finds records of a server by ID, name or the beginning of a name. */
 import { AppError } from "../../core/errors.ts";
 import { excerpt, excerptOfName } from "../../core/text/words.ts";
 import { allOf, type Client, dataOf } from "./client.ts";
@@ -6,8 +6,8 @@ import { allOf, type Client, dataOf } from "./client.ts";
 const isId = (words: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(words);
 
 /**
- * The one record whose name this is, or begins with this, in any case where that is not the whole of it.
- * Throws NOT_FOUND, and VALIDATION_ERROR naming those that it could be.
+ * Returns the only record with this name, or else the only one whose name matches without regard to
+ * case, or begins with it. Throws NOT_FOUND, and VALIDATION_ERROR that lists all matches.
  */
 export function oneOf<T extends { id: string }>(
   noun: string,
@@ -54,7 +54,7 @@ export async function findGroup({ v1 }: Client, words: string) {
   return oneOf("monitor group", words, found, ({ name }) => name);
 }
 
-/** By its id any, by its title an open one. */
+/** Finds any incident by ID, or an open one by title. */
 export async function findIncident({ v1 }: Client, words: string) {
   if (isId(words)) return dataOf(v1.incidents({ id: words }).get());
   const found = await allOf((page) =>
@@ -63,7 +63,7 @@ export async function findIncident({ v1 }: Client, words: string) {
   return oneOf("open incident", words, found, ({ title }) => title);
 }
 
-/** By its id any, by its title one under way. */
+/** Finds any maintenance window by ID, or a running one by title. */
 export async function findWindow({ v1 }: Client, words: string) {
   if (isId(words)) return dataOf(v1["maintenance-windows"]({ id: words }).get());
   const found = await allOf((page) =>

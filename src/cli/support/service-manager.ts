@@ -1,9 +1,9 @@
-/** Reports readiness and signs of life to systemd. */
+/** Reports readiness and liveness to systemd. */
 import { dlopen, ptr } from "bun:ffi";
 
-/** What systemd hears of us while `serve` runs; each call does nothing where systemd did not start us. */
+/** Notifications to systemd while `serve` runs. They do nothing if systemd did not start the process. */
 type ServiceManager = {
-  /** The appliance answers; from now on a stalled event loop is noticed. */
+  /** Reports that the server is ready. From now on, systemd notices a stalled event loop. */
   ready(): void;
   stopping(): void;
 };
@@ -11,8 +11,8 @@ type ServiceManager = {
 type Started = { notifySocket: string | undefined; watchdogMs: number | null };
 
 /**
- * Speaks sd_notify(3), one datagram a state. Throws where the socket can't be reached, because systemd
- * would wait for it in vain.
+ * Implements sd_notify(3), with one datagram per state. Throws if the socket can't be reached,
+ * because systemd would wait in vain.
  */
 export function serviceManager({ notifySocket, watchdogMs }: Started): ServiceManager {
   if (notifySocket === undefined) return { ready() {}, stopping() {} };
@@ -20,7 +20,7 @@ export function serviceManager({ notifySocket, watchdogMs }: Started): ServiceMa
   return {
     ready() {
       notify("READY=1");
-      // Half the time is what sd_watchdog_enabled(3) recommends.
+      // sd_watchdog_enabled(3) recommends half of the timeout.
       if (watchdogMs !== null) setInterval(notify, watchdogMs / 2, "WATCHDOG=1").unref();
     },
     stopping: () => notify("STOPPING=1"),
@@ -32,10 +32,13 @@ const closedOnExec = 0o2000000;
 const datagram = 2;
 const noSignal = 0x4000;
 
-/** Bun and Node.js have no datagram sockets in the file system; libc has. */
+/**
+ * Returns a function that sends a state. It calls libc, because Bun and Node.js don't support Unix
+ * datagram sockets.
+ */
 function notifier(path: string): (state: string) => void {
   const { socket, sendto } = libc();
-  // A leading @ stands for the zero byte of Linux's abstract sockets.
+  // A leading @ represents the zero byte of Linux's abstract sockets.
   const name = path.startsWith("@") ? `\0${path.slice(1)}` : `${path}\0`;
   const address = Buffer.concat([
     Buffer.from(Uint16Array.of(unixFamily).buffer),

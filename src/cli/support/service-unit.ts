@@ -1,18 +1,21 @@
-/** Writes the service definitions for systemd and launchd. */
+/** Renders the service definitions for systemd and launchd. */
 import { basename, dirname } from "node:path";
 
 export type ServiceOptions = {
   /** Absolute path of the executable. */
   executable: string;
-  /** Absolute path. */
+  /** Absolute path of the data directory. */
   dataDir: string;
   /** Options of `serve`, as on a command line. */
   options: readonly string[];
-  /** Options with secret files, as absolute paths. systemd reads them, so the account of the service need not. */
+  /**
+   * Options with secret files, as absolute paths. systemd reads these files, so the service's
+   * account needs no access.
+   */
   credentials: readonly { option: string; file: string }[];
   /** An account of this machine; null lets systemd create one for the service. */
   user: string | null;
-  /** Such as CAP_NET_RAW. */
+  /** Capabilities such as CAP_NET_BIND_SERVICE. */
   capabilities: readonly string[];
   /** Whether the account can send pings without a capability. */
   mayPing: boolean;
@@ -34,7 +37,10 @@ MemoryMax=1G
 TasksMax=256
 `;
 
-/** Leaves the network, and the right to make executable memory, which a JavaScript engine needs. See systemd.exec(5). */
+/**
+ * Restrictions of the service. The network and executable memory stay allowed; the JavaScript
+ * engine needs the latter. See systemd.exec(5).
+ */
 const confinement = `NoNewPrivileges=yes
 ProtectSystem=strict
 ProtectHome=yes
@@ -65,7 +71,7 @@ SystemCallFilter=capset setuid
 SystemCallErrorNumber=EPERM
 `;
 
-/** The systemd unit, with the least privileges that a monitor needs. */
+/** Renders the systemd unit with the fewest privileges that monitoring needs. */
 export function systemdUnit({
   executable,
   dataDir,
@@ -121,7 +127,7 @@ function escaped(text: string): string {
   return text.replaceAll("%", "%%");
 }
 
-/** The property list for launchd, for a daemon of the whole machine. See launchd.plist(5). */
+/** Renders the property list of a launchd daemon for the whole machine. See launchd.plist(5). */
 export function launchdPlist({
   executable,
   dataDir,

@@ -28,14 +28,14 @@ export type DataOptions = {
   json?: boolean;
 };
 
-/** The options that every command on data has. */
+/** Adds the options of commands that use the data. */
 export function onData(command: Command): Command {
   return withDatabase(
     command.option("--data-dir <dir>", "data directory (SIGNALBOX_DATA_DIR)"),
   ).option("--json", "print JSON");
 }
 
-/** Where the data is, if not in the data directory. */
+/** Adds the options of a database cluster. */
 export function withDatabase(command: Command): Command {
   return command
     .option(
@@ -45,7 +45,7 @@ export function withDatabase(command: Command): Command {
     .option("--database-password-file <file>", "file with the database password");
 }
 
-/** Where these options and the environment say that the data is. */
+/** Returns the location of the data, from options and variables. Warns of a password in the address. */
 export function placeOf({ dataDir, database, databasePasswordFile }: DataOptions): DataPlace {
   warnOfPassword(database);
   return configOf({ dataDir, database, databasePasswordFile });
@@ -59,7 +59,10 @@ export function warnOfPassword(database: string | undefined) {
     );
 }
 
-/** The data directory, for what a cluster does by itself or not at all; `instead` says how. */
+/**
+ * Returns the data directory for commands that don't apply to a cluster. On a cluster, it throws an
+ * error with the alternative `instead`.
+ */
 export function directoryOf(options: DataOptions, instead: string): string {
   const { dataDir, database } = placeOf(options);
   if (database !== undefined) throw notForClusters(instead);
@@ -69,7 +72,10 @@ export function directoryOf(options: DataOptions, instead: string): string {
 const notForClusters = (instead: string) =>
   invalid("--database", `is not for this command: ${instead}`);
 
-/** Throws DATA_UNUSABLE where there is no data, so that a mistyped path or a wrong working directory creates nothing. */
+/**
+ * Returns the location of existing data. Throws DATA_UNUSABLE if there is none, so that a mistyped
+ * path creates nothing.
+ */
 export function existingPlaceOf(options: DataOptions): DataPlace {
   const place = placeOf(options);
   const path = resolve(place.dataDir);
@@ -111,7 +117,7 @@ async function openFor<T>(place: DataPlace, use: (data: Data) => Promise<T>): Pr
   }
 }
 
-/** Whoever sits at the command line, acting for one organization. */
+/** Creates the scope of the command line in one organization. */
 export function commandLineScope(
   data: Pick<Data, "store" | "vault">,
   organizationId: string,
@@ -127,7 +133,7 @@ export function commandLineScope(
   return scopeOf(services, organizationId, commandLine);
 }
 
-/** What the organization of this slug has, or each of all, one after the other. */
+/** Joins the lists of one organization, or of all if `slug` is undefined. */
 export async function ofOrganizations<T>(
   { store, vault }: Data,
   slug: string | undefined,

@@ -1,4 +1,4 @@
-/** Applies configuration files at startup and on reload. */
+/** Applies the configuration files of a folder at startup and on reload. */
 import { listOrganizations } from "../../accounts/organizations/service.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
@@ -13,14 +13,14 @@ export type ConfigurationFiles = ReturnType<typeof configurationFiles>;
 const actor = { type: "command-line", id: null, name: "configuration files" } as const;
 
 /**
- * The files are authoritative, so missing records are deleted. Deleting more than a fifth requires `signalbox apply
- * --yes`.
+ * Files are authoritative: records that a source created and no longer contains are deleted. If
+ * that is more than a fifth of them, `signalbox apply --yes` is required.
  */
 const options = { prune: true };
 
 /**
- * Applies the configurations of a folder, one run at a time. Logs errors and leaves the affected organization
- * unchanged.
+ * Applies the configurations of a folder, one run at a time. The first error ends the run and is
+ * logged. A failed configuration changes nothing.
  */
 export function configurationFiles(dependencies: Dependencies, variables: Variables) {
   const { log } = dependencies;

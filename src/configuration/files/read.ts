@@ -29,8 +29,8 @@ export type ConfigFiles = {
 };
 
 /**
- * Reads a configuration file, or all YAML files of a folder. Throws InvalidFiles, and VALIDATION_ERROR if there is
- * none.
+ * Reads a configuration file, or all YAML files of a folder. Throws InvalidFiles, and
+ * VALIDATION_ERROR if there are no files.
  */
 export async function readConfigurations(
   from: string,
@@ -101,7 +101,7 @@ function textOf(file: string): string {
 /** Reads one file and expands its variables; null for an empty file. */
 async function readOne(file: string, variables: Variables): Promise<Merged | null> {
   const readFile = (path: string) => utf8.decode(readFileSync(resolve(dirname(file), path)));
-  /** Paths of texts that consist of a single variable. */
+  /** Paths of values that consist of a single variable. */
   const single: string[] = [];
   const scalar = typedScalar((text, path, fail) => {
     if (isOneVariable(text)) single.push(path);
@@ -121,7 +121,7 @@ async function readOne(file: string, variables: Variables): Promise<Merged | nul
   return { value, places };
 }
 
-/** Recognizes files of other programs by their top-level keys. */
+/** Returns which other program a file belongs to, based on its top-level keys; null for none. */
 function otherProgramOf(value: Fields): string | null {
   if (Object.hasOwn(value, "endpoints") || Object.hasOwn(value, "external-endpoints"))
     return "is a configuration of Gatus: `signalbox import gatus FILE --org SLUG` imports it";

@@ -7,8 +7,8 @@ type Sources = {
 };
 
 /**
- * Expands `${NAME}`, `${NAME:-default}` and `${file:PATH}`; `$$` is a dollar sign. Returns errors as the end of a
- * sentence. An unset variable or unreadable file is an error, not an empty text.
+ * Expands `${NAME}`, `${NAME:-default}` and `${file:PATH}`; `$$` is a dollar sign. Passes errors to
+ * `fail` as the end of a sentence. An unset variable or an unreadable file is an error.
  */
 export function expanded(
   text: string,
@@ -31,7 +31,7 @@ export function expanded(
   });
 }
 
-/** Contents of the file without the final line break, which editors add. */
+/** Returns the contents of the file without the final line break, which editors add. */
 function contentOf(
   path: string,
   readFile: (path: string) => string,

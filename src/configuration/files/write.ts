@@ -3,8 +3,8 @@ import { escaped } from "./variables.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 
 /**
- * Formats a configuration as YAML. Secrets are comments, so applying the file preserves stored secrets. With
- * `asVariables`, they are variables for use in another installation.
+ * Formats a configuration as YAML. Secrets are comments, so that applying the file preserves the
+ * stored ones. With `asVariables`, secrets are variables, for another installation.
  */
 export async function yamlOf(
   { document, secrets }: ConfigExport,
@@ -23,13 +23,13 @@ export async function yamlOf(
         .join("\n");
     }
   }
-  // Quoted values can contain U+0080–9F, which terminals interpret as control characters. Replaces them with escapes.
+  // Escapes U+0080–9F, which terminals interpret as control characters.
   return yaml
     .toString({ lineWidth: 0 })
     .replace(/[^\P{Cc}\n\t]/gu, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
 
-/** Escapes all texts of a value. */
+/** Escapes dollar signs in all texts of a value. */
 function literal(value: unknown): unknown {
   if (typeof value === "string") return escaped(value);
   if (Array.isArray(value)) return value.map(literal);

@@ -20,15 +20,15 @@ export const alertChannels = sqliteTable(
     type: text("type").notNull(),
     enabled: flag("enabled").notNull(),
     isDefault: flag("is_default").notNull(),
-    /** Whether the channel is also notified of incidents. */
+    /** Whether the channel is also notified of incidents of all monitors. */
     incidents: flag("incidents").notNull(),
-    /** JSON of type-specific fields. */
+    /** JSON of the fields of the channel's type. */
     settings: text("settings").notNull(),
-    /** JSON of type-specific secrets, sealed per field. */
+    /** JSON of the secrets of the channel's type, each sealed separately. */
     secrets: text("secrets").notNull(),
     lastDeliveryAt: text("last_delivery_at"),
     lastError: text("last_error"),
-    /** Start of a permanent failure; null after the next success. */
+    /** Time of the first attempt that failed, or probably failed, permanently; null after a success. */
     failingSince: text("failing_since"),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
@@ -69,19 +69,19 @@ export const monitorGroupChannels = sqliteTable(
   ],
 );
 
-/** Alerting state of a monitor between changes of state. Times are Unix milliseconds. */
+/** Alerting state of a monitor between state changes. Times are Unix milliseconds. */
 export const alertMemory = sqliteTable(
   "alert_memory",
   {
     organizationId: organizationId(),
     monitorId: text("monitor_id").notNull(),
-    /** JSON list of recent change times, oldest first. */
+    /** JSON list of the times of recent state changes, oldest first. */
     changes: text("changes").notNull(),
     flappingSince: integer("flapping_since"),
     remindAt: integer("remind_at"),
-    /** Time of the next decision without an event. */
+    /** Time of the next timer: a reminder, or the end of flapping. Null for none. */
     dueAt: integer("due_at"),
-    /** Certificate of the last expiry alert, and its remaining days. */
+    /** Expiry of the certificate in the last certificate alert, and the reported step (14, 7, 3 or 1 days). */
     certificateExpiresAt: text("certificate_expires_at"),
     certificateDays: integer("certificate_days"),
   },
@@ -93,18 +93,18 @@ export const alertMemory = sqliteTable(
   ],
 );
 
-/** Problems that a channel was notified of without a recovery message yet. */
+/** Problems that a channel was notified of and that are not over. */
 export const openAlerts = sqliteTable(
   "open_alerts",
   {
     organizationId: text("organization_id").notNull(),
-    /** ID of a monitor or an incident. */
+    /** ID of a monitor or incident, or the key of a problem of the appliance. */
     subjectId: text("subject_id").notNull(),
     channelId: text("channel_id").notNull(),
     since: text("since").notNull(),
     /**
-     * JSON list of deliveries about the problem, each with its state. If none was delivered, no recovery message is
-     * sent.
+     * JSON list of deliveries about the problem, each with the reported state. A recovery is sent
+     * only if one of them arrived.
      */
     notifications: text("notifications").notNull(),
   },
@@ -121,14 +121,15 @@ export const openCases = sqliteTable(
   {
     organizationId: text("organization_id").notNull(),
     channelId: text("channel_id").notNull(),
-    /** Subject of the case: a monitor, an incident, a channel or the organization. */
+    /** ID of a monitor, incident or channel, or the key of a problem of the appliance. */
     subjectId: text("subject_id").notNull(),
     /**
-     * Kind of problem. Each has a separate case, because services don't repeat notifications of acknowledged cases.
+     * Kind of problem, such as `down` or `failing`. Each kind has its own case, because services
+     * ignore updates of an acknowledged case.
      */
     problem: text("problem").notNull(),
     key: text("key").notNull(),
-    /** Alert that opened the case. */
+    /** The alert that opened or last updated the case. */
     alertId: text("alert_id").notNull(),
   },
   (t) => [
@@ -149,7 +150,7 @@ export const alerts = sqliteTable(
     at: text("at").notNull(),
     monitorId: text("monitor_id"),
     incidentId: text("incident_id"),
-    /** JSON of the message data at the time of the alert. */
+    /** JSON of the alert's data, fixed at the time of the alert. */
     data: text("data").notNull(),
   },
   (t) => [
@@ -159,43 +160,43 @@ export const alerts = sqliteTable(
   ],
 );
 
-/** Outbox and delivery log: one message to one receiver. Future times are Unix milliseconds. */
+/** Outbox and delivery log: messages, each to one receiver. Integer times are Unix milliseconds. */
 export const deliveries = sqliteTable(
   "deliveries",
   {
-    /** Order of creation, independent of clocks. */
+    /** Creation order, independent of clocks. */
     seq: integer("seq").primaryKey({ autoIncrement: true }),
     organizationId: text("organization_id").notNull(),
     id: text("id").notNull(),
     receiverType: text("receiver_type", { enum: ["channel", "mailbox", "webhook"] }).notNull(),
     receiverId: text("receiver_id").notNull(),
-    /** Notice for a subscriber's mailbox or webhook. Deliveries to channels refer to alerts instead. */
+    /** The notice to a subscriber. Null for alert channels, whose deliveries refer to alerts. */
     noticeId: text("notice_id"),
-    /** `gathering` accepts further alerts. Contents are fixed from the first attempt on. */
+    /** `gathering` accepts further alerts. The content is fixed from the first attempt on. */
     status: text("status", {
       enum: ["gathering", "sending", "delivered", "failed", "skipped"],
     }).notNull(),
     attempts: integer("attempts").notNull(),
-    /** Number of attempts that followed the schedule. */
+    /** Number of attempts that followed the schedule, without early ones. */
     scheduledAttempts: integer("scheduled_attempts").notNull(),
-    /** Null after the last attempt. */
+    /** Time of the next attempt; null once the delivery is completed. */
     dueAt: integer("due_at"),
-    /** Lease of the process that makes the attempt. It expires after a crash. */
+    /** End of the claim of the process that makes the attempt. After a crash, it expires. */
     leasedUntil: integer("leased_until"),
     firstAttemptAt: integer("first_attempt_at"),
     lastAttemptAt: integer("last_attempt_at"),
     createdAt: text("created_at").notNull(),
     deliveredAt: text("delivered_at"),
     error: text("error"),
-    /** Start of a probably permanent failure; null after any other failure. */
+    /** Start of a series of failures that look permanent; null after any other outcome. */
     doubtfulSince: integer("doubtful_since"),
-    /** No attempt before this time, as the receiver requested. */
+    /** Earliest time of the next attempt, as requested by the receiver. */
     heldUntil: integer("held_until"),
-    /** JSON list of recipients that already have the message, if there are several. */
+    /** JSON of `Progress`: recipients that have or rejected the message. Null if all or none have it. */
     progress: text("progress"),
-    /** Encoded size while alerts are added. */
+    /** Encoded size of a digest in bytes, compared with the channel type's limit. */
     bytes: integer("bytes"),
-    /** Case that the delivery opens or closes at the receiver. */
+    /** Key of the case that the delivery opens or closes at the receiver. */
     caseKey: text("case_key"),
     closesCase: flag("closes_case"),
   },
@@ -213,7 +214,7 @@ export const deliveries = sqliteTable(
   ],
 );
 
-/** Alerts of a delivery, in order. */
+/** Alerts of each delivery, in order. */
 export const deliveryAlerts = sqliteTable(
   "delivery_alerts",
   {
@@ -223,7 +224,7 @@ export const deliveryAlerts = sqliteTable(
     alertId: text("alert_id").notNull(),
     /** For a recovery: JSON list of the deliveries about the problem. */
     follows: text("follows"),
-    /** Omitted at the first attempt, because the message about the problem was never delivered. */
+    /** Whether the alert was left out: a recovery from a problem whose messages were never delivered. */
     withheld: flag("withheld").notNull(),
   },
   (t) => [

@@ -15,7 +15,7 @@ type Alert = {
   channelId: string | null;
   failureThreshold: number;
   successThreshold: number;
-  /** 0 means no reminders. */
+  /** Seconds between reminders; 0 for none. */
   reminderInterval: number;
   description: string;
 };

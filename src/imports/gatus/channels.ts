@@ -86,7 +86,7 @@ const alertKeys = [
   "send-on-resolved",
 ];
 
-/** The reason why a provider has no equivalent; null if it has one. */
+/** Returns the reason why a provider has no equivalent; null if it has one. */
 function unsupportedReason(type: string): string | null {
   if (Object.hasOwn(providers, type)) return null;
   return unsupported.has(type)
@@ -107,7 +107,7 @@ type NoChannel = { reason: string; notes: string[] };
 type Provider = {
   base: Fields;
   defaultAlert: Section;
-  /** By group. */
+  /** Overridden fields by group. */
   overrides: Map<string, Fields>;
   /** The reason why no channel is possible; null if one is. */
   reason: string | null;
@@ -115,7 +115,7 @@ type Provider = {
 
 export class Channels {
   readonly #providers = new Map<string, Provider>();
-  /** By provider and override. */
+  /** Channels by provider and override. */
   readonly #channels = new Map<string, Channel | NoChannel>();
   readonly #notTaken: NotTaken[] = [];
 
@@ -130,7 +130,7 @@ export class Channels {
     const defaultAlert = section.map("default-alert");
     for (const key of alertKeys) defaultAlert.value(key);
     const { "default-alert": _alert, overrides, ...base } = section.fields;
-    // Marks the keys as read, because the channels report unsupported keys.
+    // Marks the keys as read, because the channels report their own unsupported keys.
     for (const key of Object.keys(base)) section.value(key);
     const reason = unsupportedReason(type);
     if (reason === null && !withoutOverrides.has(type)) section.value("overrides");
@@ -237,7 +237,7 @@ export class Channels {
     return this.#channel(type, changes, id, name, config);
   }
 
-  /** Call this after the endpoints, because they can create channels. */
+  /** Returns the planned channels. Call this after converting the endpoints, because they can create channels. */
   records(): { records: Planned[]; notTaken: NotTaken[] } {
     const records = [...this.#channels.values()].flatMap((channel): Planned[] => {
       if ("reason" in channel) return [];
@@ -259,7 +259,7 @@ export class Channels {
     return { records, notTaken: this.#notTaken };
   }
 
-  /** Mail server of the provider `email`. */
+  /** Returns the mail server of the provider `email`; null if it is not configured. */
   mailServer(): Fields | null {
     const provider = this.#providers.get("email");
     if (provider === undefined) return null;

@@ -7,7 +7,7 @@ const comparisons = ["==", "!=", "<=", ">=", ">", "<"] as const;
 const maxLength = 2_000;
 export type Comparison = (typeof comparisons)[number];
 
-/** `[BODY].user.name` has the name `BODY` and the path `user.name`. */
+/** A placeholder such as `[BODY].user.name`, with the name `BODY` and the path `user.name`. */
 type Placeholder = { name: string; path: string; call: "len" | "has" | null };
 
 /** A comparison of a placeholder with a text. */
@@ -20,7 +20,7 @@ export type Condition = {
 
 export type ReadCondition =
   | Condition
-  /** A comparison of two texts, which has a constant result. */
+  /** A comparison of two texts, whose result is constant. */
   | { written: string; isConstant: true; holds: boolean }
   | { written: string; unsupported: string };
 
@@ -59,7 +59,7 @@ const mirrored: Record<Comparison, Comparison> = {
   ">=": "<=",
 };
 
-/** Parses a condition as Gatus does: first matching operator between spaces, first two operands. */
+/** Parses a condition as Gatus does: splits at the first operator between spaces, and uses the first two operands. */
 export function readCondition(written: string): ReadCondition {
   if (written.length > maxLength)
     return { written, unsupported: `has more than ${maxLength} characters` };

@@ -25,7 +25,10 @@ export type Configuration = {
   unsetVariables: string[];
 };
 
-/** Throws VALIDATION_ERROR if `from` does not exist, and BAD_REQUEST for files that Gatus would reject. */
+/**
+ * Reads and merges the configuration. Throws VALIDATION_ERROR if `from` does not exist, and
+ * BAD_REQUEST for files that Gatus would reject.
+ */
 export async function readConfiguration(
   from: string,
   variables: Variables,
@@ -214,7 +217,7 @@ function expandVariables(
   });
 }
 
-/** Checked before parsing, because the parser is recursive. */
+/** Whether a file can be nested too deeply for the recursive parser. Checked before parsing. */
 function isTooDeep(source: string): boolean {
   let [depth, deepest] = [0, 0];
   for (const character of source)

@@ -148,7 +148,7 @@ function partsOf(endpoint: Section, common: Fields, judgement: Judgement, target
   return parts;
 }
 
-/** Fields that define the target. If one is invalid, the monitor gets another type. */
+/** Fields that define the target. Without a valid one, the monitor gets another type. */
 const essential = new Set(["url", "host", "port", "domain", "type"]);
 
 /** Removes invalid fields one by one, and pauses the monitor with a note about each. */

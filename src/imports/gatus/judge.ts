@@ -87,7 +87,7 @@ function satisfyingStatus({ op, expected, placeholder }: Condition): (status: nu
   return (status) => isFine(String(status));
 }
 
-/** Whether Gatus reads the compared text as 0, such as a second condition after `&&`. */
+/** Whether Gatus reads the compared text as 0, as for a second condition after `&&`. */
 const isMisread = ({ op, expected }: Condition) =>
   /[<>]/.test(op) && comparedNumber(expected) === 0 && !/^[+-]?[0.]+[a-zµμ]*$/.test(expected);
 
@@ -123,7 +123,7 @@ function takeStatuses(conditions: readonly Condition[], { fields, missing, notes
   }
 }
 
-/** Status codes to test: a single code if a condition requires it, which is the usual case. */
+/** Returns the status codes to test. A condition usually requires one code, so only that one is tested. */
 function candidatesFor(conditions: readonly Condition[]): readonly number[] {
   for (const { op, expected, placeholder } of conditions) {
     const number = op === "==" && placeholder.call === null ? integerIn(expected) : null;
@@ -156,7 +156,7 @@ function judgedBy(condition: ReadCondition, target: Target, judgement: Judgement
     return { lacks: "the length of this value can't be compared" };
   switch (name) {
     case "STATUS":
-      // Without HTTP, Gatus sets the status to 0, for example after an SSH greeting.
+      // Without HTTP, the status is 0 in Gatus, for example after an SSH greeting.
       return isSatisfied(condition.op, condition.expected, "0") ? "done" : { never: true };
     case "CONNECTED":
       return judgedConnection(condition, judgement);
@@ -209,7 +209,7 @@ function judgedTime({ op, expected }: Condition, { fields, notes }: Target): Jud
   return "done";
 }
 
-/** A DNS check here is up only with the response code NOERROR. */
+/** Judges a condition on the DNS response code. Here, a DNS monitor is up only with NOERROR. */
 function judgedCode({ op, expected }: Condition, { type }: Target): Judged | "done" {
   if (type !== "dns") return always(isSatisfied(op, expected, ""));
   return isSatisfied(op, expected, "NOERROR")
@@ -294,7 +294,7 @@ function judgedAnswer(condition: Condition, target: Target, judgement: Judgement
   return { lacks: "an answer of this type can't be compared like this" };
 }
 
-/** The text that the response must contain; null for a more complex pattern. */
+/** Returns the text that the response must contain; null for a more complex pattern. */
 function expectedPart(expected: string): { text: string; isExact: boolean } | null {
   const expectation = expectationIn(expected);
   if (expectation.type === "text")

@@ -62,7 +62,7 @@ const reasons: Readonly<Record<string, string>> = {
 
 const unknown = "not a key of Gatus";
 
-/** The reason for a path such as `client.tls.renegotiation`, or for its closest listed parent. */
+/** Returns the reason for a path such as `client.tls.renegotiation`, or for its closest listed parent. */
 export function leftOutReason(schema: string): string {
   for (let path = schema; path.includes("."); path = path.slice(0, path.lastIndexOf("."))) {
     const reason = reasons[path];

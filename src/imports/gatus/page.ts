@@ -8,7 +8,7 @@ import type { Section } from "./section.ts";
 const maxMonitors = 1_000;
 const maxSections = 100;
 
-/** The status page from `ui`, with all monitors grouped. */
+/** Converts `ui` to a status page that contains all monitors in groups. */
 export function pageOf(ui: Section, members: ReadonlyMap<string, readonly string[]>): Planned {
   const texts = (...keys: string[]) =>
     keys.map((key) => clean(ui.text(key))).filter((one) => one !== "");
@@ -63,8 +63,8 @@ export function pageOf(ui: Section, members: ReadonlyMap<string, readonly string
 const severities: Readonly<Record<string, string>> = { outage: "major", warning: "minor" };
 
 /**
- * Converts an announcement to an incident; open if it reports trouble and is not archived. Returns null without a
- * message.
+ * Converts an announcement to an incident, which is open if it reports trouble and is not archived.
+ * Returns null without a message.
  */
 export function announcementOf(section: Section, now: number): Planned | null {
   const type = section.text("type") || "none";

@@ -25,7 +25,10 @@ export type GatusOptions = {
   limits?: Limits;
 };
 
-/** Throws BAD_REQUEST for files that Gatus would reject, and above the organization's limits. */
+/**
+ * Converts a Gatus configuration. Throws BAD_REQUEST for files that Gatus would reject, and above
+ * the organization's limits.
+ */
 export async function gatusPlan(
   from: string,
   variables: Variables,
@@ -39,7 +42,7 @@ export async function gatusPlan(
   return new GatusPlan(configuration, readNamed, options.now ?? Date.now()).plan();
 }
 
-/** Reads a file from its path, or relative to the configuration; null if it does not exist. */
+/** Reads a file by its path, or by its path relative to the configuration; null if it does not exist. */
 async function readNear(from: string, path: string): Promise<string | null> {
   const near = [dirname(from), from].map((folder) => join(folder, path));
   for (const candidate of [path, ...(isAbsolute(path) ? [] : near)]) {
@@ -205,7 +208,10 @@ export class GatusPlan {
     this.#notTaken.push({ noun, externalId, name: toLine(name, 255), notes });
   }
 
-  /** Merges equal windows of several endpoints. Returns notes for the endpoint's report. */
+  /**
+   * Adds a maintenance window, and merges equal windows of several endpoints. Returns notes for the
+   * endpoint's report.
+   */
   #takeWindow(section: Section, of: string, members: Members): string[] {
     const window = maintenanceOf(section, this.#now);
     if ("reason" in window) return [`Without its maintenance window: ${window.reason}.`];

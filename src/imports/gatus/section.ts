@@ -100,7 +100,8 @@ export class Section {
   }
 
   /**
-   * Unread keys with a value. Skips maps under keys that match `isOwn`, because they report their keys separately.
+   * Returns unread keys with a value. Skips maps whose keys match `isOwn`, because they report
+   * their keys themselves.
    */
   leftOut(isOwn: (key: string) => boolean = () => false): LeftOut[] {
     const own = Object.entries(this.#fields)
@@ -133,7 +134,7 @@ export class Section {
   }
 }
 
-/** Key paths of a value that was left out. For a map, lists its inner keys. */
+/** Returns the key paths of an unread value, with the inner keys of a map. */
 function namesIn(value: unknown, path: string, depth = 0): string[] {
   if (!isObject(value) || depth > 3 || Object.keys(value).length === 0) return [path];
   return Object.entries(value)

@@ -12,7 +12,7 @@ export type Target = {
   missing: string[];
 };
 
-/** Reads a file that the configuration refers to; null if it is missing or reading files is not allowed. */
+/** Reads a file that the configuration refers to. Returns null if it is missing or reading files is not allowed. */
 export type ReadNamedFile = (path: string) => Promise<string | null>;
 
 export const hostOf = (address: string) =>
@@ -110,7 +110,7 @@ const targets: Readonly<Record<string, MakeTarget>> = {
     const credentials = ["username", "password", "private-key", "passphrase"].filter(
       (key) => ssh.text(key) !== "",
     );
-    // Without credentials Gatus only reads the greeting.
+    // Without credentials, Gatus only reads the greeting.
     if (credentials.length > 0)
       target.missing.push(
         `${credentials.map((key) => `ssh.${key}`).join(", ")}: signing in and running a command`,
@@ -151,7 +151,7 @@ function ignoreHttpKeys(endpoint: Section) {
   for (const key of ["method", "headers", "graphql", "body"]) endpoint.value(key);
 }
 
-/** The body with Gatus' placeholders filled in. */
+/** Returns the body with Gatus' placeholders filled in. */
 function bodyOf(endpoint: Section): string {
   return endpoint
     .text("body")
@@ -201,7 +201,7 @@ function httpTarget(endpoint: Section, client: Section, parts: Parts): Target {
       followRedirects: client.flag("ignore-redirect") !== true,
       verifyTls: client.flag("insecure") !== true,
       oauth2: null,
-      // In Gatus only the conditions decide about success.
+      // In Gatus, only the conditions decide about success.
       expectedStatus: ["100-599"],
       certificateExpiryDays: null,
       assertions: [],
@@ -217,7 +217,8 @@ function httpTarget(endpoint: Section, client: Section, parts: Parts): Target {
 }
 
 /**
- * Applies a Host header that differs from the URL's host. The URL gets the header's name, and `connectTo` the host.
+ * Applies a Host header that differs from the URL's host. The URL then contains the header's name,
+ * and `connectTo` the host.
  */
 function takeHostHeader(target: Target, header: string) {
   const url = URL.parse(String(target.fields["url"]));
@@ -266,7 +267,7 @@ function takeProxy(client: Section, target: Target) {
 /** Applies client settings that are valid for every type of endpoint. */
 async function takeClient(client: Section, target: Target, readFile: ReadNamedFile) {
   const { type, missing, notes } = target;
-  // Gatus uses these keys only for HTTP.
+  // Gatus uses these keys only for HTTP, so they are marked as read.
   for (const key of ["proxy-url", "insecure", "ignore-redirect", "oauth2"]) client.value(key);
   const resolver = client.text("dns-resolver");
   if (resolver !== "" && ["http", "smtp", "grpc"].includes(type))

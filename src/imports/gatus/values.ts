@@ -1,6 +1,6 @@
 /** Parses scalars of a Gatus configuration as yaml.v3 decodes them. */
 
-/** Length limit for numbers. It exceeds the precision of JavaScript and Go, and keeps regular expressions fast. */
+/** Maximum length of a number. It exceeds the precision of JavaScript and Go, and keeps regular expressions fast. */
 const maxNumberLength = 64;
 
 const truths = new Set(["true", "True", "TRUE", "y", "Y", "yes", "Yes", "YES", "on", "On", "ON"]);

@@ -228,7 +228,7 @@ function recordReads(original: Fields) {
   return { config, unread };
 }
 
-/** A disabled channel with a placeholder target, to be completed by an administrator. */
+/** Returns a disabled channel with a placeholder address, which an administrator must complete. */
 function standIn(common: Fields, why: string, type: string): Result {
   const fields = {
     ...common,
@@ -248,7 +248,7 @@ function standIn(common: Fields, why: string, type: string): Result {
   };
 }
 
-/** The mail server of the first e-mail notification, and a hint about differing servers. */
+/** Returns the mail server of the first e-mail notification, and a hint if others differ. */
 export function mailServerOf(rows: readonly Fields[]): { smtp: Fields | null; hints: string[] } {
   const servers = rows
     .map((row) => ({ name: text(row["name"]), config: (jsonIn(row["config"]) ?? {}) as Fields }))

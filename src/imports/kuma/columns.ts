@@ -1,10 +1,10 @@
-/** Lists the columns and settings of Uptime Kuma that an import can't keep, for the report. */
+/** Lists the columns and settings of Uptime Kuma without an equivalent here, for the report. */
 import type { Fields } from "../../core/collections/objects.ts";
 import type { KumaSource, TableName } from "./source.ts";
 
 /**
- * Each column is imported, irrelevant outside Uptime Kuma, or lost. The report mentions lost and unknown columns that
- * have a value.
+ * Columns by table. Each is imported, internal to Uptime Kuma, or lost. The report mentions lost
+ * and unknown columns that have a value.
  */
 
 type Lost = {
@@ -122,7 +122,7 @@ function isSet(value: unknown, usual: readonly string[] = ["0"]): boolean {
   return ![...usual, "[]", "{}"].includes(words);
 }
 
-/** Settings that are imported or have a hint of their own. */
+/** Settings that are imported or mentioned in another hint. */
 const usedSettings = new Set([
   "serverTimezone",
   "primaryBaseURL",
@@ -143,7 +143,7 @@ const settingWords: Readonly<Record<string, string>> = {
   trustProxy: "serve --trust-proxy here",
 };
 
-/** One hint that lists all settings without an equivalent. It never contains their values. */
+/** Returns one hint that lists all settings without an equivalent. It never contains their values. */
 export function hintOfSettings(keys: Iterable<string>): string[] {
   const lost = [...keys]
     .filter((key) => !usedSettings.has(key) && !internalSettings.has(key))

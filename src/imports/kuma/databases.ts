@@ -61,15 +61,15 @@ type Server = Record<"username" | "password" | "database", string | null> & {
   verifyTls: boolean;
 };
 
-/** Whether the MongoDB check only requires `ok: 1` from a ping. */
+/** Whether the MongoDB check only requires `ok: 1` as the response to a ping. */
 const isOk = (m: Fields) =>
   isPing(text(m["database_query"])) &&
   /^(?:\$\.)?ok$/.test(text(m["json_path"])) &&
   text(m["expected_value"]) === "1";
 
 /**
- * The authentication database of a MongoDB URL
- * (https://www.mongodb.com/docs/manual/reference/connection-string-options/#mongodb-urioption-urioption.authSource).
+ * Returns the authentication database of a MongoDB URL.
+ * https://www.mongodb.com/docs/manual/reference/connection-string-options/#mongodb-urioption-urioption.authSource
  */
 function authDatabaseOf(address: string): string {
   const url = URL.parse(address);
@@ -100,7 +100,7 @@ function inUrl(address: string): Server {
     password: part(url?.password),
     database: part(url?.pathname.replace(/^\//, "")),
     tls: isSecure,
-    // Like the drivers: `require` encrypts without verifying the certificate.
+    // As in the drivers, `require` encrypts without verifying the certificate.
     verifyTls: !/^require(?:d)?$/i.test(mode),
   };
 }

@@ -8,7 +8,9 @@ import type { NotesOfLost } from "./columns.ts";
 import type { Tags } from "./tags.ts";
 import { byId, clean, idOf, isGroup, isOn, number, paragraphs } from "./values.ts";
 
-/* Uptime Kuma nests groups. Here groups are flat, so each gets the full path as its name. */
+/*
+ * Uptime Kuma nests groups, and groups here are flat, so the full path of a group becomes its name.
+ */
 
 export const maxChannels = 50;
 const separator = " / ";
@@ -56,7 +58,7 @@ export function groupsOf(rows: readonly Fields[]) {
     pathOf(row)
       .map((one) => text(one["name"]))
       .join(separator);
-  /** These groups and all their descendants. */
+  /** Returns these groups and all their descendants. */
   const within = (groups: readonly Fields[]) => {
     const wanted = new Set(groups);
     return wanted.size === 0

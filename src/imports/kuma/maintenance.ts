@@ -13,7 +13,8 @@ const maxLengthMs = 31 * dayMs;
 type Mapped = { fields: Fields; notes: string[] } | { reason: string };
 
 /**
- * Reads a local time such as `2027-03-14T02:00`, or a day and a time, as if it were UTC. Returns null without a date.
+ * Parses a local time such as `2027-03-14T02:00`, or a day and a time, as if it were UTC. Returns
+ * null without a date.
  */
 function wallOf(date: unknown, time?: string): number | null {
   const [, day, clock = "00:00"] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?/.exec(text(date)) ?? [];
@@ -188,7 +189,7 @@ function cronOf(cron: string, seconds: number): Recurring | { reason: string } {
   const months = listOf(month, 1, 12);
   const ofWeek = listOf(dow, 0, 7)?.map((day) => day % 7);
   if (!minutes || !hours || !days || !months || !ofWeek) return reason;
-  // Cron combines both with OR, which no recurrence rule can express.
+  // Cron combines both fields with OR, which a recurrence rule can't express.
   if (dom !== "*" && dow !== "*") return reason;
   const times = [
     ...(hour === "*" ? [] : [`BYHOUR=${hours.join(",")}`]),

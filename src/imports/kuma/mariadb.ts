@@ -70,7 +70,7 @@ export async function openMariaDb(address: string): Promise<KumaSource> {
   } catch (error) {
     await sql.close({ timeout: 0 });
     if (error instanceof Error && error.name === "AppError") throw error;
-    // The driver's message can contain the address with its password.
+    // The driver's message can contain the address with its password, so only the code is reported.
     const code = String((error as { code?: string }).code ?? "");
     throw unreadable(name, `it can't be read (${code === "" ? "no connection" : code}).`);
   }
@@ -91,7 +91,7 @@ class KumaDatabase {
     return [...(await this.#connection.unsafe(text, [...values]))] as Row[];
   }
 
-  /** Throws BAD_REQUEST if the database is not Uptime Kuma's. */
+  /** Starts the transaction and reads the columns. Throws BAD_REQUEST if the database is not Uptime Kuma's. */
   async begin() {
     await this.query("SET SESSION time_zone = '+00:00'");
     await this.query("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY");

@@ -39,7 +39,7 @@ function timesOf(m: Fields): { fields: Fields; notes: string[] } {
 const secretColumns =
   /pass|secret|token|key|cert|tls_ca|headers|body|connection_string|metadata|sasl|message|screenshot/i;
 
-/** Non-default, non-secret values of the row, as JSON for the description. */
+/** Returns the non-default, non-secret values of the row as JSON for the description. */
 function rowInWords(m: Fields): string {
   const own = Object.entries(m).filter(
     ([column, value]) =>
@@ -120,7 +120,7 @@ export function monitorOf(m: Fields, installation: Installation): Converted {
   };
 }
 
-/** Splits off the fields that our monitor type does not have. */
+/** Separates the fields that our monitor type does not have. */
 function knownFields({ type, fields }: Mapped): { fields: Fields; lost: string[] } {
   const kinds: Record<string, { fields: object }> = monitorKinds;
   const own = kinds[type]?.fields;
@@ -135,7 +135,7 @@ function knownFields({ type, fields }: Mapped): { fields: Fields; lost: string[]
   };
 }
 
-/** The closest monitor type that accepts the target. The fallback is a push monitor. */
+/** Returns the closest monitor type that accepts the target, or else a push monitor. */
 function nearest(m: Fields, common: Fields): Fields {
   const url = text(m["url"]);
   const { host, port } = hostAndPort(m);
@@ -159,7 +159,7 @@ function nearest(m: Fields, common: Fields): Fields {
   const name = text(common["name"]);
   const plain = { ...common, type: "push" };
   if (issueOf(NewMonitor, plain) === null) return plain;
-  // The name or the description contains invalid characters.
+  // The name or the description contains invalid characters, so both are reduced to a plain name.
   return {
     type: "push",
     name: name.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ").trim() || "Monitor",

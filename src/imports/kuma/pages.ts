@@ -67,7 +67,7 @@ export function pageOf(
   };
 }
 
-/** Converts a public group to a section; returns an empty list for other groups. Adds to `seen` and `notes`. */
+/** Converts a public group to a section. Returns an empty list for other groups. Adds to `seen` and `notes`. */
 function sectionOf(
   group: Fields,
   { entriesOf, monitors }: Content,
@@ -103,7 +103,7 @@ function sectionOf(
   return [{ name, monitors: ids }];
 }
 
-/** The first ten valid host names of a page. Adds a note about other domains. */
+/** Returns the first ten valid host names of a page. Adds a note about other domains. */
 function hostsOf(domains: readonly Fields[], notes: string[]): string[] {
   const isValid = (host: string) =>
     NewStatusPage.safeParse({ slug: "page", title: "Page", hosts: [host] }).success;

@@ -79,7 +79,7 @@ function settingsOf(rows: Rows) {
   return { values, value: (key: string) => jsonIn(values.get(key)) ?? values.get(key) };
 }
 
-/** Identifies the installation. */
+/** Returns an ID of the installation that stays the same in repeated imports. */
 const instanceOf = ({ values }: Settings, version: KumaSource["version"]) =>
   version === "backup"
     ? "backup"
@@ -99,7 +99,7 @@ function channelRecords(rows: Rows, leave: Leave, lost: NotesOfLost): Planned[] 
   });
 }
 
-/** IDs of the channels that are attached directly to a monitor or group. */
+/** Returns the IDs of the channels that are attached directly to a monitor or group. */
 function attachedChannels(rows: Rows, channels: readonly Planned[]): Attached {
   const known = new Set(channels.map(({ externalId }) => externalId));
   const ofMonitor = new Map<number, Set<string>>();

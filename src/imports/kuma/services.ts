@@ -32,7 +32,7 @@ export function docker(m: Fields, daemon: Fields | undefined): Mapped {
   };
 }
 
-/** TLS mode of a mail or port monitor. */
+/** Returns the TLS mode of a mail or port monitor. */
 export const tlsOf = (m: Fields): "none" | "starttls" | "tls" => {
   const security = text(m["smtp_security"]);
   return security === "secure" ? "tls" : security === "starttls" ? "starttls" : "none";
@@ -47,7 +47,10 @@ export const smtp = (m: Fields): Mapped => ({
       : [],
 });
 
-/** A port monitor with STARTTLS. Uptime Kuma detects SMTP, IMAP or XMPP from the greeting; here the port decides. */
+/**
+ * Converts a port monitor with STARTTLS. Uptime Kuma detects SMTP, IMAP or XMPP from the greeting;
+ * here the port decides.
+ */
 export function startTls(m: Fields): Mapped {
   const port = number(m["port"]);
   if (port === 5222 || port === 5269)

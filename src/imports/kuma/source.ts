@@ -67,7 +67,7 @@ export function fileBudget(name: string) {
   };
 }
 
-/** Secret columns without a use in the import. They are never loaded into memory. */
+/** Secret columns that the import does not need. They are never read. */
 export const neverRead: Readonly<Record<string, readonly string[]>> = {
   user: ["password", "twofa_secret", "twofa_last_token"],
   api_key: ["key"],

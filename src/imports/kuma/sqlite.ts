@@ -165,7 +165,7 @@ function reading(database: Database, name: string): Omit<Opened, "hints" | "clos
   return { version, rows, defaults, history: historyOf(database, columns, name) };
 }
 
-/** The columns of each table with their defaults. Throws if a view or virtual table has the name of a table. */
+/** Returns the columns of each table with their defaults. Throws if a view or virtual table has the name of a table. */
 function plainTables(database: Database, name: string): Map<string, Map<string, string>> {
   const wanted = [...tables, "heartbeat", "stat_hourly", "stat_daily", "knex_migrations"];
   const found = database

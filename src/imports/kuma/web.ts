@@ -7,7 +7,7 @@ import { isJson } from "../../core/text/placeholders.ts";
 import { text } from "../values.ts";
 
 const isNumeric = (value: string) => /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
-/** The JSON value that a typed text most likely means. */
+/** Returns the JSON value that a typed text most likely means. */
 const jsonValue = (value: string): string | number | boolean =>
   isNumeric(value)
     ? exactNumber(value)
@@ -53,7 +53,7 @@ function oauth2Of(m: Fields): Fields {
   };
 }
 
-/** The body with its encoding. Uses a body type only if the sent bytes stay the same. */
+/** Returns the body with its encoding. Uses a body type only if the sent bytes stay the same. */
 function bodyOf(body: string, encoding: string): Fields {
   if (encoding === "json" && isJson(body)) return { bodyType: "json", body };
   const pairs = [...new URLSearchParams(body)];
@@ -125,7 +125,7 @@ const proxyKinds: Readonly<Record<string, string>> = {
   socks5h: "socks5",
 };
 
-/** The proxy as monitor fields; null for an unsupported type. */
+/** Converts a proxy to monitor fields; null for an unsupported type. */
 export function proxyOf(proxy: Fields): Fields | null {
   const kind = proxyKinds[text(proxy["protocol"])];
   if (kind === undefined) return null;

@@ -36,7 +36,7 @@ function yieldToOthers() {
     setPriority(10);
     writeFileSync("/proc/self/oom_score_adj", "1000");
   } catch {
-    // Only Linux supports it.
+    // Fails on other systems than Linux, which don't need it.
   }
 }
 
@@ -58,7 +58,7 @@ class Reader {
   #opened: Opened | null = null;
   #batches: AsyncIterator<string> | null = null;
 
-  /** Returns the response as JSON. */
+  /** Handles a request and returns the response as JSON. */
   async handle(request: ReaderRequest): Promise<string> {
     if (request.call === "open") return JSON.stringify(await this.#open(request));
     const opened = this.#opened;

@@ -29,7 +29,7 @@ export type ReaderRequest =
 
 /** A plan without its lists. */
 export type PlanHead = Pick<Plan, "source" | "product" | "smtp"> & {
-  /** Null without a history. */
+  /** Size of the history; null without one. */
   history: { total: number; hasSums: boolean } | null;
 };
 

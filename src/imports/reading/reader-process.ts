@@ -9,28 +9,28 @@ import { bytesInWords } from "../../core/text/words.ts";
 import { unreadable } from "../limits.ts";
 import { readerCommand, type ReaderRequest, type ReaderResponse } from "./reader-messages.ts";
 
-/** CPU time limit. The kernel enforces it even if the server was killed. */
+/** CPU time limit of the reader in seconds. The kernel enforces it even if the server was killed. */
 const processorSeconds = 900;
-/** Response size limit: a batch, or a single record with a picture. */
+/** Maximum size of a response, which contains a batch or one record with a picture. */
 const maxResponseBytes = 4 * 1024 * 1024;
 const memoryPollMs = 100;
 /** Memory size that the reader's garbage collector assumes. It reduces memory use by a third. */
 const collectedFromBytes = 256 * 1024 * 1024;
 
 export type ReaderProcess = {
-  /** Throws the reader's error, or BAD_REQUEST if the reader exceeded a limit. */
+  /** Sends a request. Throws the reader's error, or BAD_REQUEST if the reader exceeded a limit. */
   request(request: ReaderRequest): Promise<unknown>;
   end(): Promise<void>;
 };
 
-/** Name of a source in errors. Hides addresses, because they can contain a password. */
+/** Returns the name of a source for errors. Hides addresses, because they can contain a password. */
 export const nameOfSource = (from: string) =>
   /^(?:mysql|mariadb):\/\//i.test(from)
     ? `The database at ${URL.parse(from)?.hostname ?? "this address"}`
     : basename(from);
 
 export type ReadingBounds = {
-  /** Timeout of one request. */
+  /** Timeout of one request, in seconds. */
   seconds: number;
   memoryBytes: number;
 };

@@ -1,4 +1,4 @@
-/** Creates, changes and deletes incident templates. */
+/** Use cases of incident templates: list, read, create, update and delete. */
 import { timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { deleted } from "../../core/paging.ts";
@@ -12,7 +12,7 @@ import type { IncidentTemplatePatch, NewIncidentTemplate } from "./schema.ts";
 
 type TemplateRow = typeof incidentTemplates.$inferSelect;
 
-/** All templates, by name. */
+/** Lists all templates by name. */
 export function listTemplates({ store, organizationId }: Scope): Promise<TemplateRow[]> {
   return store.db
     .select()
@@ -21,7 +21,7 @@ export function listTemplates({ store, organizationId }: Scope): Promise<Templat
     .orderBy(incidentTemplates.name, incidentTemplates.id);
 }
 
-/** Throws NOT_FOUND. */
+/** Reads a template. Throws NOT_FOUND. */
 export async function getTemplate({ store, organizationId }: Scope, id: string) {
   const [row] = await store.db
     .select()
@@ -30,7 +30,7 @@ export async function getTemplate({ store, organizationId }: Scope, id: string) 
   return found(row, "incident template");
 }
 
-/** Throws CONFLICT at the organization's limit. */
+/** Creates a template. Throws CONFLICT at the organization's limit. */
 export function createTemplate(scope: Scope, input: NewIncidentTemplate): Promise<TemplateRow> {
   const { store, organizationId } = scope;
   const now = scope.clock();
@@ -47,7 +47,7 @@ export function createTemplate(scope: Scope, input: NewIncidentTemplate): Promis
   );
 }
 
-/** Throws NOT_FOUND, PRECONDITION_FAILED. */
+/** Updates a template. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function updateTemplate(scope: Scope, id: string, patch: IncidentTemplatePatch) {
   const { store, organizationId } = scope;
   return retrying(async () => {
@@ -71,7 +71,7 @@ export function updateTemplate(scope: Scope, id: string, patch: IncidentTemplate
   });
 }
 
-/** Throws NOT_FOUND, PRECONDITION_FAILED. */
+/** Deletes a template. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteTemplate(scope: Scope, id: string): Promise<typeof deleted> {
   return retrying(async () =>
     commit(

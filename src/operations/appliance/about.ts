@@ -9,7 +9,7 @@ import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { statusPages } from "../../database/tables/status-pages.ts";
 import type { About } from "./schema.ts";
 
-/** Counts the records of an organization for the page “About”. */
+/** Counts the organization's records for the About page. */
 export async function getAbout({ store, organizationId }: Scope): Promise<About> {
   const countOf = (
     table:

@@ -1,3 +1,4 @@
+/** Routes of the About page, and of administration of the whole appliance. */
 import { z } from "zod";
 import { Deleted, deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";
@@ -24,7 +25,7 @@ import {
   runningBy,
 } from "./service.ts";
 
-/** Routes about the appliance as a whole. All but `/about` are for its administrators. */
+/** Routes about the appliance as a whole. All except `/about` require an administrator. */
 export const applianceRoutes = (dependencies: FigureDependencies) =>
   routesUnder("")
     .get(

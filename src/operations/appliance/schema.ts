@@ -9,7 +9,7 @@ export type Administrator = z.infer<typeof Administrator>;
 
 export const NewAdministrator = z.strictObject({ personId: Id });
 
-/** An organization as administrators see it: its counts, not its contents. */
+/** An organization as shown to administrators: with record counts, but without records. */
 export const OrganizationEntry = z.object({
   id: Id,
   slug: z.string(),
@@ -31,7 +31,7 @@ const ApplianceProblem = z.object({
 
 /** Totals of the appliance, and its open problems. */
 export const ApplianceFigures = z.object({
-  /** Of the whole database. */
+  /** Size of the whole database in bytes. */
   dataBytes: z.int(),
   organizations: z.int(),
   people: z.int(),
@@ -41,7 +41,7 @@ export const ApplianceFigures = z.object({
 });
 export type ApplianceFigures = z.infer<typeof ApplianceFigures>;
 
-/** The version of the program, and the record counts of the organization. */
+/** The program's version, and the record counts of the organization. */
 export const About = z.object({
   version: z.string(),
   startedAt: Timestamp,

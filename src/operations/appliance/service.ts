@@ -1,4 +1,4 @@
-/** Manages the appliance as a whole: its administrators, organizations and figures. */
+/** Manages the appliance as a whole: administrators, organizations and totals. */
 import type { DatabaseNode } from "../../database/file/data-directory.ts";
 import { clusterStatus } from "../../cluster/status.ts";
 import type { Actor } from "../../events/scope.ts";
@@ -32,7 +32,7 @@ import {
   bytesOf,
 } from "./store.ts";
 
-/** Actor on the whole appliance: an administrator, or the command line. */
+/** Context of an action on the whole appliance, by an administrator or the command line. */
 export type Running = { store: Store; clock: Clock; requestId: string | null; actor: Actor };
 
 export function runningBy({ store, clock, requestId, session }: SignedInContext): Running {
@@ -40,7 +40,7 @@ export function runningBy({ store, clock, requestId, session }: SignedInContext)
   return { store, clock, requestId, actor: { type: "person", id, name } };
 }
 
-/** Guard: the actor is still allowed at the moment of the write. */
+/** Guards that the actor still is an administrator at the time of the write. */
 function mayRun({ actor }: Running): Statement[] {
   return actor.type === "person" && actor.id !== null ? [mustStillAdminister(actor.id)] : [];
 }
@@ -49,7 +49,7 @@ export function listAdministrators({ store }: Running): Promise<Administrator[]>
   return administratorsOf(store);
 }
 
-/** Makes a person an administrator. Throws NOT_FOUND, and CONFLICT for an administrator. */
+/** Makes a person an administrator. Throws NOT_FOUND, and CONFLICT if the person is one already. */
 export async function grantAdministrator(by: Running, personId: string): Promise<Administrator> {
   const { store } = by;
   const person = await findPerson(store, personId);
@@ -71,7 +71,7 @@ export async function grantAdministrator(by: Running, personId: string): Promise
   return { id, name, email };
 }
 
-/** Revokes the role of an administrator, also one's own. Throws NOT_FOUND, and CONFLICT for the last one. */
+/** Removes an administrator, which can be the actor. Throws NOT_FOUND, and CONFLICT for the last administrator. */
 export async function revokeAdministrator(by: Running, personId: string): Promise<void> {
   const { store } = by;
   await store.atomic([
@@ -94,7 +94,7 @@ export function listOrganizationEntries({ store }: Running): Promise<Organizatio
   return organizationEntries(store);
 }
 
-/** Creates another organization, owned by the actor. */
+/** Creates another organization, with the actor as its owner. */
 export function foundOrganization(
   context: SignedInContext,
   { name, timeZone }: NewOrganization,
@@ -108,8 +108,9 @@ export function foundOrganization(
 }
 
 /**
- * Deletes an organization: at once for everyone, its rows within minutes. A person who belongs to no
- * other is forgotten. Throws NOT_FOUND, and CONFLICT where an administrator would belong nowhere.
+ * Deletes an organization. It disappears immediately, and its rows are removed within minutes.
+ * People without another organization are deleted. Throws NOT_FOUND, and CONFLICT if an
+ * administrator would belong to no organization.
  */
 export async function deleteOrganization(by: Running, organizationId: string): Promise<void> {
   const { store, clock, actor } = by;
@@ -138,7 +139,7 @@ export async function deleteOrganization(by: Running, organizationId: string): P
 }
 
 export type FigureDependencies = {
-  /** Nodes of the database; none for a file. Throws UNAVAILABLE. */
+  /** Returns the nodes of the database cluster; empty for a database in a file. Throws UNAVAILABLE. */
   databaseNodes: () => Promise<DatabaseNode[]>;
 };
 
@@ -148,7 +149,7 @@ export async function figuresOf(
   const { store } = context;
   const storage = storageProblem(store);
   const open = [...(storage === null ? [] : [storage]), ...(await openProblems(store))];
-  // Each organization has its own copy of a problem.
+  // Each organization stores its own copy of an appliance problem.
   const problems = new Map(open.toReversed().map((one) => [problemKey(one), one]));
   return {
     dataBytes: await bytesOf(store),

@@ -1,4 +1,4 @@
-/** Queries about administrators and totals, and the removal of deleted organizations. */
+/** Queries of administrators and totals, and the removal of deleted organizations. */
 import { asc, eq, sql } from "drizzle-orm";
 import { timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -19,7 +19,7 @@ export function setAdministrator(store: Store, personId: string, administrator: 
   return store.db.update(people).set({ administrator }).where(eq(people.id, personId));
 }
 
-/** Holds where this person does, or does not, run the appliance. */
+/** Guards that this person is an administrator, or is none if `is` is false. */
 export function mustBeAdministrator(
   personId: string,
   is: boolean,
@@ -31,7 +31,7 @@ export function mustBeAdministrator(
   );
 }
 
-/** Guard: an administrator remains. Belongs after every statement that can remove one. */
+/** Guards that an administrator is left. Append it to writes that can remove one. */
 export const mustHaveAdministrator: Prepared = must(
   sql`exists (select 1 from ${people} where administrator)`,
   () =>
@@ -66,8 +66,8 @@ export async function countsOf(store: Store) {
 const inOrganization = (text: string, id: string): Prepared => ({ text, parameters: [id] });
 
 /**
- * Hides an organization in one write: it has no members and no keys, nothing of it is checked, reported or published,
- * and its slug is free. `sweepOrganizations` removes its rows.
+ * Hides an organization in one write: removes its members, keys, channels and status pages, stops
+ * its checks, and frees its slug. `sweepOrganizations` removes the other rows.
  */
 export function closeOrganization(id: string, at: string): Statement[] {
   return [
@@ -82,7 +82,8 @@ export function closeOrganization(id: string, at: string): Statement[] {
     inOrganization("delete from alert_channels where organization_id = ?", id),
     inOrganization("delete from alert_memory where organization_id = ?", id),
     inOrganization("delete from maintenance_windows where organization_id = ?", id),
-    // Progress with its maintenance windows, and with events that its alerts and notices have yet to follow.
+    // Removes the progress of maintenance windows, and of followers that have not finished the
+    // organization's events.
     inOrganization("delete from followers where name like 'maintenance ' || ? || ' %'", id),
     inOrganization("delete from followers where name like '%/' || ?", id),
     inOrganization("delete from housekeeping where name like '%/' || ?", id),
@@ -98,11 +99,11 @@ export function closeOrganization(id: string, at: string): Statement[] {
   ];
 }
 
-/** Removes people without an organization. */
+/** Deletes people without an organization. */
 export const deletePeopleWithoutOrganization: Statement = sql`delete from ${people}
   where not exists (select 1 from memberships where person_id = ${people.id})`;
 
-/** Tables with rows of a deleted organization, referring tables first; each with the key of its rows. */
+/** Tables with rows of a deleted organization, each with a key column to delete by. Referring tables are first. */
 export const tablesOfOrganization = [
   ["deliveries", "seq"],
   ["alerts", "id"],
@@ -128,12 +129,12 @@ export const tablesOfOrganization = [
   ["organization_usage", "table_name"],
 ] as const;
 
-/** Tables whose rows cascade: fewer are removed per write. */
+/** Maximum rows per write. It is low because deletions in these tables cascade. */
 const mostAtOnce = 200;
-/** Time after which every event subscriber has read of the deletion. */
+/** Time after which every follower has processed the deletion. */
 const followedMs = 60_000;
 
-/** Removes the remaining rows of deleted organizations. */
+/** Removes the remaining rows of deleted organizations in portions. */
 export async function sweepOrganizations(sweeping: Sweeping): Promise<void> {
   const { store, now, isOver } = sweeping;
   const gone = await store.query<{ id: string }>(
@@ -163,7 +164,7 @@ async function sweepTable(
     const parameters = [organizationId, JSON.stringify(rows.map((row) => row.key))];
     const its = `organization_id = ? and ${key} in (select value from json_each(?))`;
     await store.atomic([
-      // Results are swept by these, monitor by monitor.
+      // Check results are removed later, based on these rows.
       ...(table === "monitors"
         ? [
             {
@@ -179,7 +180,7 @@ async function sweepTable(
   });
 }
 
-/** Size of the whole database, of all organizations. */
+/** Returns the size of the whole database in bytes. */
 export async function bytesOf(store: Store): Promise<number> {
   const [row] = await store.query<{ bytes: number }>(
     "select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()",

@@ -10,7 +10,7 @@ import { organizationOf } from "../../http/access/session.ts";
 import { AuditEntry, AuditFilters, AuditQuery, exportFormats } from "./schema.ts";
 import { downloadAuditLog, listAuditEntries } from "./service.ts";
 
-/** Whether the client can still read the log. */
+/** Whether the client still has permission to read the log. */
 function mayRead({
   request,
   requestContext,

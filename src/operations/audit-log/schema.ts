@@ -4,7 +4,7 @@ import { searchBounds } from "../../core/limits.ts";
 import { pageFields } from "../../core/paging.ts";
 import type { AuditAction, NounOf } from "../../events/catalogue.ts";
 
-/** Subjects of an action: the first part of its name. */
+/** Kinds of subjects, which are the first part of an action's name. */
 export const auditNouns = [
   "monitor",
   "group",
@@ -22,11 +22,11 @@ export const auditNouns = [
   "backup",
 ] as const satisfies NounOf<AuditAction>[];
 
-/** Kinds of actors. */
+/** Types of actors. */
 export const auditActors = ["person", "api-key", "command-line", "monitor", "visitor"] as const;
 
 const filters = {
-  /** Searches the sentence of an entry, its action, and the name of its subject. */
+  /** Searches the sentence of an entry, its action, and its subject's name. */
   q: z.string().trim().min(1).max(searchBounds.text.value).optional(),
   noun: z.enum(auditNouns).optional(),
   actor: z.enum(auditActors).optional(),
@@ -40,9 +40,9 @@ export type AuditFilters = z.output<typeof AuditFilters>;
 export const AuditQuery = z.strictObject({ ...pageFields, ...filters });
 export type AuditQuery = z.output<typeof AuditQuery>;
 
-/** Actor, action and time of a change, without the new values, which can be secret. */
+/** Who made which change, and when. New values are left out, because they can be secret. */
 export const AuditEntry = z.object({
-  /** Its place in the log. */
+  /** Position in the log. */
   id: z.string(),
   at: Timestamp,
   actor: z.object({ type: z.string(), id: z.string().nullable(), name: z.string() }),
@@ -54,6 +54,6 @@ export const AuditEntry = z.object({
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-/** CSV of RFC 4180 for spreadsheets; JSON Lines for programs, each line as the API shows an entry. */
+/** Export formats: CSV by RFC 4180 for spreadsheets; JSON Lines for programs, one API entry per line. */
 export const exportFormats = { csv: "text/csv", jsonl: "application/x-ndjson" } as const;
 export type ExportFormat = keyof typeof exportFormats;

@@ -2,7 +2,7 @@
 import type { AuditAction, NounOf, VerbOf } from "../../events/catalogue.ts";
 import type { AuditEntry } from "./schema.ts";
 
-/** Actions with their own wording; `#` is the subject. */
+/** Phrases of actions that need their own wording. `#` stands for the subject. */
 const phrases = {
   "invitation.created": "invited #",
   "invitation.accepted": "joined",
@@ -47,7 +47,7 @@ const phrases = {
   "backup.restored": "restored the whole appliance from a backup",
 } satisfies Partial<Record<AuditAction | "incident.corrected" | "incident.edited", string>>;
 
-/** The others are put together from noun and verb. */
+/** Actions whose phrases consist of a verb and a noun. */
 type Composed = Exclude<AuditAction, keyof typeof phrases>;
 
 const nouns: Record<NounOf<Composed>, [named: string, nameless: string]> = {
@@ -63,7 +63,7 @@ const nouns: Record<NounOf<Composed>, [named: string, nameless: string]> = {
   organization: ["the organization", "the organization"],
 };
 
-/** Subjects that are deleted or have no name. */
+/** Nouns whose subjects have no name, even if they still exist. */
 const neverNamed = new Set(["subscriber", "api-key", "organization"]);
 
 const verbs: Record<VerbOf<Composed>, string> = {
@@ -83,7 +83,7 @@ const actors: Record<string, string> = {
   monitor: "The monitor",
 };
 
-/** The actor: a person by name, any other with its kind. */
+/** Renders the actor: people by name, other actors with their type. */
 export function actorLabel({ type, name }: AuditEntry["actor"]): string {
   if (type === "command-line") return "The command line";
   if (type === "visitor") return "A visitor";
@@ -92,7 +92,7 @@ export function actorLabel({ type, name }: AuditEntry["actor"]): string {
 
 type Deed = Pick<AuditEntry, "action" | "actor" | "fields">;
 
-/** The actual action: entries of older versions name some actions after their results. */
+/** Returns the action that the actor performed. Older versions named some actions by their result. */
 function deedOf({ action, actor, fields }: Deed): string {
   const byHand = actor.type !== "visitor";
   if (action === "subscriber.confirmed" && byHand) return "subscriber.added";
@@ -102,7 +102,7 @@ function deedOf({ action, actor, fields }: Deed): string {
   return fields.includes("updates") ? "incident.edited" : "incident.corrected";
 }
 
-/** The sentence in three parts: the words before the subject, its name, and the words after it. */
+/** Returns the sentence in three parts: text before the subject's name, the name, and text after it. */
 export function actionLabel({
   subjectName: name,
   ...entry
@@ -125,7 +125,7 @@ export function actionLabel({
   return [`${deed} ${nameless}${since}`, "", ""];
 }
 
-/** The changed fields in words, without those that the verb of an incident implies. */
+/** Lists the changed fields in words, without fields that an incident's verb implies. */
 export function fieldsLabel({ action, fields }: Pick<AuditEntry, "action" | "fields">): string {
   const isSaid = (field: string) =>
     action.startsWith("incident.") && ["status", "message", "updates"].includes(field);
@@ -135,7 +135,10 @@ export function fieldsLabel({ action, fields }: Pick<AuditEntry, "action" | "fie
     .join(", ");
 }
 
-/** `retryInterval` as `retry interval`, `proxyUrl` as `proxy URL`, `monitorIds` as `monitors`. */
+/**
+ * Renders a field name as words: `retryInterval` as `retry interval`, `proxyUrl` as `proxy URL`,
+ * `monitorIds` as `monitors`.
+ */
 export const fieldLabel = (field: string) =>
   field === "smtp"
     ? "mail server"
@@ -144,14 +147,17 @@ export const fieldLabel = (field: string) =>
         .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
         .replace(/\b(api|dns|id|ip|json|snmp|tls|url)\b/g, (word) => word.toUpperCase());
 
-/** An entry as stored; `fields` is JSON. */
+/** An audit entry as stored. `fields` is a JSON list. */
 type Kept = Readonly<Record<"actorType" | "actorName" | "action", string>> &
   Readonly<Record<"subjectName" | "fields", string | null>>;
 
-/** Whether the sentence or the action of an entry contains these words. The subject's name is searched elsewhere. */
+/**
+ * Creates a test of whether an entry's sentence or action contains these words. The current name of
+ * the subject is searched elsewhere.
+ */
 export function saying(words: string): (entry: Kept) => boolean {
   const wanted = words.toLowerCase();
-  // Of very many entries few say something new.
+  // Caches results, because many entries of a log have the same sentence.
   const judged = new Map<string, boolean>();
   return ({ actorType, actorName, action, subjectName, fields }) => {
     const key = [actorType, actorName, action, subjectName, fields].join("\n");

@@ -14,17 +14,17 @@ import {
 import { csvHead, lineOf } from "./rules.ts";
 import { allEntries, type EntryRow, pageOfEntries } from "./store.ts";
 
-/** A page of the organization's audit log, newest first. */
+/** Returns a page of the organization's audit log, newest first. */
 export async function listAuditEntries(scope: Scope, query: AuditQuery) {
   const read = () => pageOfEntries(scope, query);
   const { rows, total } = await (query.q === undefined ? read() : inSearchTurn(scope, read));
   return page(query, rows.map(shown), total);
 }
 
-/** Entries read at one time. */
+/** Maximum entries per query. */
 const atOnce = 200;
 
-/** Filtered audit log of an organization, oldest first, as lines of a file. */
+/** Yields the filtered audit log of an organization as lines of a file, oldest first. */
 export async function* exportedLines(
   tenant: Tenant,
   format: ExportFormat,
@@ -35,7 +35,7 @@ export async function* exportedLines(
     yield rows.map((row) => lineOf(format, shown(row))).join("");
 }
 
-/** Downloads the log as fast as the client reads it, while the client keeps its right to it. */
+/** Streams the log at the client's speed, and stops if the client loses the permission. */
 export function downloadAuditLog(
   scope: Scope,
   format: ExportFormat,

@@ -1,4 +1,4 @@
-/** Queries about audit entries, and their removal. */
+/** Queries audit entries, and removes old ones. */
 import { getTableName } from "drizzle-orm";
 import { dayMs, timestamp } from "../../core/time/clock.ts";
 import { offsetOf } from "../../core/paging.ts";
@@ -42,7 +42,7 @@ const stride = 2_500;
 
 const members = `${getTableName(people)} p join ${getTableName(memberships)} m on m.person_id = p.id`;
 
-/** Ids of the people and records with such a name. */
+/** Returns the IDs of people and records whose name contains this text. */
 async function subjectsNamed({ store, organizationId, signal }: Searching, name: string) {
   const ids = new Set<string>();
   const search = async (from: string, alias: string, owner: string, column: string) => {
@@ -57,10 +57,10 @@ async function subjectsNamed({ store, organizationId, signal }: Searching, name:
   return ids;
 }
 
-/** Aborts a search whose client disconnected. */
+/** A tenant, and a signal that aborts the search when the client disconnects. */
 type Searching = Tenant & { signal?: AbortSignal | null };
 
-/** Condition of all filters except the text search. */
+/** Returns the SQL condition of all filters except the text search. */
 function conditionOf({ noun, actor, from, to }: AuditFilters) {
   const parts: { text: string; parameters: string[] }[] = [];
   if (noun !== undefined)
@@ -79,7 +79,7 @@ const orders = {
   oldest: { first: 0, beyond: ">", upTo: "<=", direction: "asc" },
 };
 
-/** Positions of the matching entries, in portions between which other work runs. */
+/** Yields the positions of matching entries in portions, between which other work can run. */
 async function* placesOf(
   tenant: Searching,
   filters: AuditFilters,
@@ -116,7 +116,7 @@ const entriesText = `${columns} and e.seq in (select value from json_each(?)) or
 const entriesAt = ({ store, organizationId }: Tenant, seqs: readonly number[]) =>
   store.query<EntryRow>(entriesText, [organizationId, JSON.stringify(seqs)]);
 
-/** A page of the entries that the filters leave, newest first, and how many there are in all. */
+/** Returns a page of matching entries, newest first, and the total number of matches. */
 export async function pageOfEntries(
   tenant: Searching,
   { page, per_page, ...filters }: AuditQuery,
@@ -145,7 +145,7 @@ export async function pageOfEntries(
   return { rows: (await entriesAt(tenant, seqs)).reverse(), total };
 }
 
-/** Matching entries, oldest first, in portions of limited size. */
+/** Yields matching entries, oldest first, at most `atOnce` at a time. */
 export async function* allEntries(
   tenant: Tenant,
   filters: AuditFilters,
@@ -158,7 +158,7 @@ export async function* allEntries(
     }
 }
 
-/** Removes entries beyond the retention. */
+/** Removes audit entries older than `days`. */
 export async function sweepAuditLog(sweeping: Sweeping, days: number): Promise<void> {
   await sweepLog(
     sweeping,

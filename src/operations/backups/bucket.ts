@@ -10,15 +10,15 @@ import type { TargetGuard } from "../../core/security/target-guard.ts";
 import type { Bucket } from "./schedule-schema.ts";
 
 const partBytes = 8 * 1024 * 1024;
-/** Page size of a listing whose response is short enough to be read whole. */
+/** Objects per page of a listing, so that the response stays below the size limit. */
 const namesAtOnce = 100;
 
-/** Timeout and attempts of one request. */
+/** Timeout and maximum attempts of one request. */
 export type Patience = { timeoutMs: number; attempts: number };
 
-/** Enough for a part at 14 kB/s. */
+/** Defaults. The timeout is long enough to upload a part at 14 kB/s. */
 const usual: Patience = { timeoutMs: 600_000, attempts: 3 };
-/** Wait after the first attempt; four times as long after each further one. */
+/** Wait after the first attempt, in milliseconds. Each further wait is four times as long. */
 const waitMs = 200;
 
 type Query = Readonly<Record<string, string>>;
@@ -26,8 +26,9 @@ type Content = string | Uint8Array | null;
 type RequestParameters = [method: string, key: string, query?: Query, body?: Content];
 
 /**
- * Client of an S3-compatible bucket, addressed by path. Bun's own client resolves names and follows redirects around
- * the target guard. https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
+ * Client of an S3-compatible bucket with path-style URLs. Bun's own client would bypass the target
+ * guard when it resolves names and follows redirects.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
  */
 export class BucketClient {
   readonly #bucket: Bucket;
@@ -40,7 +41,7 @@ export class BucketClient {
     this.#patience = patience;
   }
 
-  /** Uploads a file and returns its size as the service reports it. */
+  /** Uploads a file and returns its size in bytes, as the service reports it. */
   async put(key: string, file: string): Promise<number> {
     const { size } = statSync(file);
     if (size > partBytes) await this.#putInParts(key, file, size);
@@ -82,7 +83,7 @@ export class BucketClient {
         tags.push(headers.get("etag") ?? "");
         release(part);
       }
-      // A failure can arrive with status 200, because the response starts before the outcome is known.
+      // A failure can have status 200, because S3 starts the response before it knows the outcome.
       const answer = await this.#request("POST", key, { uploadId }, completionOf(tags));
       if (textsOf(answer.body, "ETag").length === 0) throw refused(answer);
     } catch (error) {
@@ -91,7 +92,7 @@ export class BucketClient {
     }
   }
 
-  /** Retries failures that can be temporary. */
+  /** Sends a request, and repeats it after failures that can be temporary. */
   async #request(...request: RequestParameters): Promise<ShortAnswer> {
     const { attempts } = this.#patience;
     for (let attempt = 1; ; attempt++) {
@@ -138,7 +139,10 @@ function completionOf(tags: readonly string[]): string {
 
 const isSuccess = ({ status }: ShortAnswer) => status >= 200 && status < 300;
 
-/** Reports only the error code of the service: its message can contain anything. */
+/**
+ * Creates an error with the service's error code. The service's message is left out, because it can
+ * contain anything.
+ */
 function refused({ status, body }: ShortAnswer): TargetFailure {
   const [code = ""] = /^\s*</.test(body) ? textsOf(body, "Code") : [];
   const isCode = /^[A-Za-z]{1,60}$/.test(code);
@@ -148,7 +152,7 @@ function refused({ status, body }: ShortAnswer): TargetFailure {
   );
 }
 
-/** Texts of all elements with this name; none if the text is not XML. */
+/** Returns the texts of all elements with this name; empty if the text is not XML. */
 function textsOf(xml: string, name: string): string[] {
   const inside = (element: XmlElement): string[] =>
     element.children.flatMap((child) => {

@@ -9,7 +9,7 @@ import { BucketClient, type Patience } from "./bucket.ts";
 import { isPart } from "./rules.ts";
 import type { BackupPlan, Bucket } from "./schedule-schema.ts";
 
-/** Storage of scheduled backups. */
+/** A place that stores scheduled backups. */
 type Destination = {
   /** Stores a backup under this name and returns its size in bytes. */
   put(name: string): Promise<number>;
@@ -18,13 +18,13 @@ type Destination = {
 };
 
 type Means = {
-  /** For the file that is sent. */
+  /** Folder for the file until it is uploaded. */
   workIn: string;
   targets: TargetGuard;
   clock: () => number;
   /** Writes a backup to a file. */
   copyTo: (file: string) => Copying["done"];
-  /** With a bucket. */
+  /** Timeouts of bucket requests, if not the default. */
   patience?: Patience;
 };
 

@@ -1,4 +1,4 @@
-/** Copies of the database that administrators download once. */
+/** Creates copies of the database that administrators download once. */
 import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,11 +13,11 @@ import { fileNameOf } from "./rules.ts";
 const validMs = 10 * 60_000;
 const chunkBytes = 256 * 1024;
 
-/** Copies of the whole database, each for the administrator who requested it, until it is downloaded. */
+/** Copies of the whole database. Each is for the administrator who requested it. */
 export type Backups = {
-  /** Throws CONFLICT while another copy is in progress, UNAVAILABLE if it can't be written. */
+  /** Creates a copy. Throws CONFLICT while another copy is in progress, UNAVAILABLE if it can't be written. */
   make(personId: string, sealing: Sealing | null): Promise<Backup>;
-  /** Returns the bytes once, for as long as `mayContinue`; null for an unknown copy. */
+  /** Streams a copy once, while `mayContinue` returns true. Returns null for an unknown copy. */
   take(
     personId: string,
     id: string,
@@ -28,13 +28,13 @@ export type Backups = {
 type Backup = { id: string; fileName: string; bytes: number; expiresAt: string };
 
 type Dependencies = {
-  /** Folder of the copies. */
+  /** Folder that contains the copies. */
   directory: string;
   clock: Clock;
   copyTo: (file: string, sealing: Sealing | null) => Copying;
 };
 
-/** Makes one copy at a time, and removes it after the download or ten minutes. */
+/** Creates one copy at a time. Removes it after the download, or after ten minutes. */
 export class BackupDownloads implements Backups {
   readonly #dependencies: Dependencies;
   readonly #waiting = new Map<string, { backup: Backup; personId: string; expiry: Timer }>();
@@ -107,7 +107,7 @@ export class BackupDownloads implements Backups {
     }
   }
 
-  /** Also removes the copies that a crash left. */
+  /** Removes all copies, including those that a crash left. */
   #removeAll() {
     const { directory } = this.#dependencies;
     for (const name of readdirSync(directory))
@@ -120,7 +120,10 @@ export class BackupDownloads implements Backups {
   }
 }
 
-/** Streams a file for as long as `mayContinue`; calls `over` at the end, after a cancellation or a rejection. */
+/**
+ * Streams a file while `mayContinue` returns true. Calls `over` at the end, after a cancellation,
+ * or without permission.
+ */
 function readOnce(
   file: string,
   mayContinue: () => Promise<boolean>,

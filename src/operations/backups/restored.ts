@@ -7,7 +7,7 @@ import { copiedVersion } from "../../database/backup/backup-file.ts";
 import type { Store } from "../../database/store.ts";
 import { commandLine } from "../../events/scope.ts";
 
-/** Prepares a restored copy at its first start, exactly once. Returns whether the database was a copy. */
+/** Prepares a restored copy exactly once, at its first start. Returns whether the database was a restored copy. */
 export async function startRestored(store: Store, clock: Clock): Promise<boolean> {
   const [row] = await store.query<{ version: number }>(
     "select user_version as version from pragma_user_version()",

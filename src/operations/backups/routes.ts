@@ -7,7 +7,7 @@ import { BackupPlanPatch, BackupSchedule } from "./schedule-schema.ts";
 import { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
 import { type BackupDependencies, makeBackup, offerBackup, takeBackup } from "./service.ts";
 
-/** Idle timeout of a download. */
+/** Idle timeout of a download, in seconds. */
 const patienceSeconds = 240;
 
 export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies) =>

@@ -1,26 +1,26 @@
-/** Decides when a backup is due, what it is called and which ones to remove. */
+/** Decides when a backup is due, how it is named, and which backups to remove. */
 import { dayMs, fileStamp } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 
 const ending = (isEncrypted: boolean) => (isEncrypted ? "age" : "db");
 
-/** `signalbox-2026-11-20-2302.db`, in UTC: sorts by age, and distinguishes backups of one day. */
+/** Returns a file name such as `signalbox-2026-11-20-2302.db`, in UTC. Names sort by age. */
 export function fileNameOf(now: number, isEncrypted: boolean): string {
   return `signalbox-${fileStamp(now).slice(0, 15)}.${ending(isEncrypted)}`;
 }
 
-/** The same to the second. */
+/** Returns the file name of a scheduled backup, with seconds. */
 export function scheduledNameOf(now: number, isEncrypted: boolean): string {
   return `signalbox-${fileStamp(now)}.${ending(isEncrypted)}`;
 }
 
 const scheduledName = /^signalbox-(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)\.(?:db|age)$/;
 
-/** Leftover of an interrupted backup. */
+/** Whether a file is left over from an interrupted scheduled backup. */
 export const isPart = (name: string) =>
   name.endsWith(".part") && scheduledName.test(name.slice(0, -".part".length));
 
-/** Creation time from the name of a scheduled backup; null for any other file. */
+/** Returns the creation time in a scheduled backup's name; null for any other file. */
 export function timeIn(name: string): number | null {
   const [, day, hour, minute, second] = scheduledName.exec(name) ?? [];
   const at = Date.parse(`${day}T${hour}:${minute}:${second}Z`);
@@ -30,8 +30,9 @@ export function timeIn(name: string): number | null {
 type Keep = { keepDaily: number; keepWeekly: number; keepMonthly: number };
 
 /**
- * Backups beyond the retention: neither the last of one of the latest days, weeks
- * (from Monday) or months that have one, in UTC. Whatever is no scheduled backup is never named.
+ * Returns the scheduled backups beyond the retention. The last backup of each of the latest days,
+ * weeks (from Monday) and months is retained, in UTC. Periods without a backup don't count. Other
+ * files are never returned.
  */
 export function outdated(names: readonly string[], keep: Keep): string[] {
   const backups = names
@@ -43,7 +44,7 @@ export function outdated(names: readonly string[], keep: Keep): string[] {
   const day = (at: number) => Math.floor(at / dayMs);
   const kept = new Set([
     ...lastOfEach(backups, day, keep.keepDaily),
-    // The first day of 1970 was a Thursday.
+    // Weeks are counted from a Monday; 1 January 1970 was a Thursday.
     ...lastOfEach(backups, (at) => Math.floor((day(at) + 3) / 7), keep.keepWeekly),
     ...lastOfEach(backups, (at) => new Date(at).toISOString().slice(0, 7), keep.keepMonthly),
   ]);
@@ -63,14 +64,14 @@ function lastOfEach(
 
 type Daily = { time: string; timeZone: string };
 
-/** The last moment up to `now` at which a clock of the zone showed this time of day. */
+/** Returns the latest instant up to `now` at which the local time of the zone was `time`. */
 export function lastMoment({ time, timeZone }: Daily, now: number): number {
   const today = toLocal(now, timeZone);
   const moments = [0, 1, 2].map((days) => momentOn({ time, timeZone }, today - days * dayMs));
   return moments.find((moment) => moment <= now) ?? now;
 }
 
-/** The next one after it. */
+/** Returns the first instant after `now` at which the local time of the zone will be `time`. */
 export function nextMoment({ time, timeZone }: Daily, now: number): number {
   const today = toLocal(now, timeZone);
   const moments = [-1, 0, 1, 2].map((days) => momentOn({ time, timeZone }, today + days * dayMs));
@@ -83,7 +84,7 @@ function momentOn({ time, timeZone }: Daily, local: number): number {
   return toInstant(midnight + (hours * 60 + minutes) * 60_000, timeZone);
 }
 
-/** Whether a backup or the retry of a failed one is due. Ignores times far ahead, which a clock set back leaves. */
+/** Whether a backup or a retry is due. Stored times more than a day ahead come from a wrong clock and are ignored. */
 export function isDue(
   daily: Daily,
   { triedFor, retryAt }: { triedFor: number; retryAt: number | null },

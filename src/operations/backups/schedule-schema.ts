@@ -22,7 +22,7 @@ const s3 = {
   ),
   region: line(60).default("us-east-1"),
   bucket: z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket"),
-  /** Before the name of each backup. */
+  /** Prefix of the object names, such as a folder. */
   prefix: z
     .string()
     .max(200)
@@ -37,13 +37,13 @@ export type Bucket = z.output<typeof Bucket>;
 
 const schedule = {
   enabled: z.boolean().default(false),
-  /** By the clock of the time zone. */
+  /** Time of day in `timeZone`. */
   time: z
     .string()
     .regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time of day such as 03:00")
     .default("03:00"),
   timeZone: TimeZone.default("UTC"),
-  /** Days, weeks and months of which the last backup is retained. */
+  /** Number of days, weeks and months of which the last backup is retained. */
   keepDaily: integer(1, 366).default(7),
   keepWeekly: integer(0, 260).default(4),
   keepMonthly: integer(0, 240).default(6),
@@ -56,19 +56,19 @@ const schedule = {
   ),
   s3: nullable(Bucket),
   passphrase: nullable(Passphrase),
-  /** Whether `secret.key` is in it, too. */
+  /** Whether the backup also contains `secret.key`. */
   includeKey: z.boolean().default(false),
 };
 
 export const backupKinds = {
   schedule: kind(schedule, {
     "s3.secretAccessKey": { s3: sameIn({ endpoint: sameOrigin }) },
-    // A passphrase has no destination: it encrypts.
+    // A passphrase is not sent anywhere, so no destination can change.
     passphrase: fixedAddress,
   }),
 };
 
-/** As a whole, with its secrets. */
+/** The complete schedule with its secrets. */
 export const BackupPlan = z.strictObject(schedule).superRefine((plan, context) => {
   const issue = (path: string[], message: string) =>
     context.addIssue({ code: "custom", path, message });
@@ -94,16 +94,16 @@ export type BackupPlanPatch = z.output<typeof BackupPlanPatch>;
 const { secretAccessKey: _secret, ...shownBucket } = s3;
 const { passphrase: _passphrase, ...shown } = schedule;
 
-/** Settings of scheduled backups, and the last outcomes. */
+/** The schedule as the API shows it, with the last outcomes. */
 export const BackupSchedule = z.object({
   ...shown,
   s3: z.object(shownBucket).nullable(),
   secretsSet: z.array(z.string()),
-  /** Null while it is off. */
+  /** Time of the next backup; null while scheduled backups are off. */
   nextAt: Timestamp.nullable(),
   /** The last successful backup. */
   last: z.object({ at: Timestamp, name: z.string(), bytes: z.int() }).nullable(),
-  /** Null after a success. */
+  /** The current failure; null after a success. */
   failure: z.object({ since: Timestamp, reason: z.string() }).nullable(),
   updatedAt: Timestamp.nullable(),
 });

@@ -1,4 +1,4 @@
-/** Reads and changes the backup schedule. */
+/** Reads and updates the backup schedule. */
 import { auditOfPerson } from "../../accounts/sessions/service.ts";
 import { mustStillAdminister } from "../../accounts/people/store.ts";
 import { timestamp } from "../../core/time/clock.ts";
@@ -26,7 +26,7 @@ import { findSchedule, putSchedule, type ScheduleRow } from "./schedule-store.ts
 const kind = "schedule";
 const location = "appliance/backup";
 
-/** The stored settings with their secrets. */
+/** Returns the stored schedule with decrypted secrets, or the defaults. */
 export function planOf(vault: Vault, row: ScheduleRow | null): BackupPlan {
   if (row === null) return BackupPlan.parse({});
   const secrets = openAll(vault, location, row.secrets);
@@ -63,7 +63,7 @@ const placesOf = ({ s3 }: BackupPlan): Place[] => {
   return [{ path: "s3.endpoint", host: url.hostname, port: portOf(url) }];
 };
 
-/** Throws VALIDATION_ERROR, and FORBIDDEN for a former administrator. */
+/** Updates the schedule. Throws VALIDATION_ERROR, and FORBIDDEN if the person is no longer an administrator. */
 export function updateBackupSchedule(
   context: SignedInContext,
   patch: BackupPlanPatch,

@@ -4,13 +4,13 @@ import { backupSchedule } from "../../database/tables/operations.ts";
 
 export type ScheduleRow = typeof backupSchedule.$inferSelect;
 
-/** Null until an administrator has set something. */
+/** Reads the schedule; null if none was ever stored. */
 export async function findSchedule(store: Store): Promise<ScheduleRow | null> {
   const [row] = await store.db.select().from(backupSchedule);
   return row ?? null;
 }
 
-/** Replaces the row that was read. StaleRead after another write. */
+/** Returns statements that replace the schedule that was read. They throw StaleRead after another write. */
 export function putSchedule(store: Store, row: ScheduleRow): Statement[] {
   const { id: _id, ...columns } = row;
   return [
@@ -25,7 +25,7 @@ export function putSchedule(store: Store, row: ScheduleRow): Statement[] {
   ];
 }
 
-/** Stores the outcome of a backup; leaves the settings unchanged. */
+/** Returns a statement that stores the outcome of a backup, without changing the settings. */
 export function recordOutcome(
   store: Store,
   outcome: Partial<Omit<ScheduleRow, "id" | "settings" | "secrets" | "version" | "updatedAt">>,

@@ -1,4 +1,4 @@
-/** Makes scheduled backups and removes those beyond their retention. */
+/** Creates scheduled backups, and removes those beyond the retention. */
 import type { Leases } from "../../cluster/leases.ts";
 import { type Clock, hourMs, timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -22,7 +22,7 @@ import { findSchedule, recordOutcome, type ScheduleRow } from "./schedule-store.
 const tickMs = 30_000;
 /** Retry interval after a failed backup. */
 const retryMs = hourMs;
-/** Timeout of one request to a destination. */
+/** Timeout of each operation of a destination. */
 const timeoutMs = 6 * hourMs;
 
 type Dependencies = {
@@ -32,7 +32,7 @@ type Dependencies = {
   vault: Vault;
   targets: TargetGuard;
   log: Log;
-  /** Folder of a backup until it is uploaded. */
+  /** Folder for a backup until it is uploaded. */
   workIn: string;
   copyTo: (file: string, sealing: Sealing | null) => Copying;
 };
@@ -42,7 +42,7 @@ type Outcome = { triedFor: number; retryAt: number | null; lastError: string };
 export class ScheduledBackups implements Collector {
   readonly #dependencies: Dependencies;
   #copying: Copying | null = null;
-  /** Resolves with the reason of a failure; null after success. */
+  /** Backup in progress. Resolves to the reason of a failure, or to null after success. */
   #running: Promise<string | null> | null = null;
   #timer: ReturnType<typeof setInterval> | null = null;
   #isStopped = false;
@@ -66,7 +66,7 @@ export class ScheduledBackups implements Collector {
     this.#copying?.cancel();
   }
 
-  /** Makes a backup if one is due: for tests, instead of `start`. */
+  /** Creates a backup if one is due. Tests use it instead of `start`. */
   async runOnce() {
     const { store, vault, leases, clock } = this.#dependencies;
     if (this.#running !== null || leases.named("backups") === null) return;
@@ -76,7 +76,10 @@ export class ScheduledBackups implements Collector {
     if (enabled && isDue(daily, row, clock())) await this.#run(row);
   }
 
-  /** Makes a backup now. Throws CONFLICT while another is in progress or if backups are off, UNAVAILABLE with the reason. */
+  /**
+   * Creates a backup now. Throws CONFLICT while another is in progress or if scheduled backups are
+   * off, and UNAVAILABLE with the reason of a failure.
+   */
   async runNow() {
     const { store, vault } = this.#dependencies;
     if (this.#running !== null)
@@ -180,7 +183,7 @@ export class ScheduledBackups implements Collector {
     });
   }
 
-  /** Reports the problem once a day, after any number of attempts. */
+  /** Records a failure. Retries of the same scheduled time belong to one problem, so it is reported once. */
   async #recordFailure(row: ScheduleRow, outcome: Outcome) {
     const { store, clock, log } = this.#dependencies;
     log.error("a scheduled backup failed", { cause: outcome.lastError });
@@ -209,7 +212,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** One sentence, without the prefix of a child process. */
+/** Returns the error as one sentence, without the prefix of a child process. */
 function reasonOf(error: unknown): string {
   const { message, code } = error as Error & { code?: string };
   const text = (message || code || String(error)).replace(/^signalbox: /, "").trim();

@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { Id, Timestamp } from "../../core/fields.ts";
 
-/** How much everything is. */
+/** Size of a backup that an administrator can download. */
 export const BackupOffer = z.object({
   /** Size of the database on disk: the maximum size of a copy. */
   dataBytes: z.int(),
 });
 export type BackupOffer = z.infer<typeof BackupOffer>;
 
-/** Under which a backup is encrypted. */
+/** The passphrase with which a backup is encrypted. */
 export const Passphrase = z.string().min(12).max(1_000).meta({ writeOnly: true });
 
-/** Format of a backup: plain, or encrypted with a passphrase and optionally with `secret.key`. */
+/** A backup to create: plain, or encrypted with a passphrase and optionally with `secret.key`. */
 export const NewBackup = z
   .strictObject({
     passphrase: Passphrase.nullable().default(null),
@@ -23,7 +23,7 @@ export const NewBackup = z
   });
 export type NewBackup = z.infer<typeof NewBackup>;
 
-/** A copy that its requester can download once. */
+/** A copy that the person who requested it can download once. */
 export const MadeBackup = z.object({
   id: Id,
   fileName: z.string(),

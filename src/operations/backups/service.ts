@@ -7,7 +7,7 @@ import type { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
 
 export type BackupDependencies = {
   backups: Backups;
-  /** Makes a scheduled backup now. Throws CONFLICT, and UNAVAILABLE with the reason. */
+  /** Creates a scheduled backup now. Throws CONFLICT, and UNAVAILABLE with the reason. */
   runScheduledBackup: () => Promise<void>;
 };
 
@@ -15,7 +15,7 @@ export async function offerBackup({ store }: SignedInContext): Promise<BackupOff
   return { dataBytes: await bytesOf(store) };
 }
 
-/** Throws CONFLICT while another backup is in progress, UNAVAILABLE. */
+/** Creates a copy to download. Throws CONFLICT while another backup is in progress, UNAVAILABLE. */
 export function makeBackup(
   { session }: SignedInContext,
   backups: Backups,
@@ -25,7 +25,7 @@ export function makeBackup(
   return backups.make(session.person.id, sealing);
 }
 
-/** Downloads a copy once, while the session keeps its right to it. Throws NOT_FOUND. */
+/** Streams a copy once, while the session has the permission. Throws NOT_FOUND. */
 export async function takeBackup(
   context: SignedInContext,
   backups: Backups,

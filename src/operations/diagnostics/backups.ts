@@ -1,4 +1,4 @@
-/** Examines backups: their age, whether their folder is writable, and whether the bucket has the last one. */
+/** Examines backups: their age, free space in their folder, and whether the bucket contains the last one. */
 import {
   accessSync,
   closeSync,
@@ -29,19 +29,19 @@ import { adviceOn, hostMs, sentenceOf } from "./hosts.ts";
 const subject = "backup";
 const turnOn =
   "Turn on scheduled backups under Settings → Backup; or write them with `signalbox backup FILE` and have `doctor --backups FOLDER` look at them.";
-/** A schedule makes a backup each day: a second missed one is a problem. */
+/** Maximum age of the last backup. Schedules are daily, so a second missed backup is a problem. */
 const maxAgeMs = 2 * dayMs;
 
 type Stored = { store: Store; vault: Vault; clock: Clock };
 
-/** Judges the scheduled backups by the last success; nothing where they are off. */
+/** Examines the last success of scheduled backups. Returns nothing if they are off. */
 export async function examineSchedule({ store, vault, clock }: Stored): Promise<Diagnosis[]> {
   const now = clock();
   const row = await findSchedule(store);
   const plan = planOf(vault, row);
   if (row === null || !plan.enabled) return [];
   const { updatedAt, lastSuccessAt, failingSince, lastError } = row;
-  // The scheduler opens the problem of a failed backup.
+  // No problem is opened here, because the scheduler opens one for each failed backup.
   if (failingSince !== null)
     return [
       problem(
@@ -51,7 +51,8 @@ export async function examineSchedule({ store, vault, clock }: Stored): Promise<
       ),
     ];
   const since = Date.parse(lastSuccessAt ?? updatedAt);
-  // A schedule that was off has its full time after it was turned on.
+  // The age counts at the earliest from the last change of the schedule, which can have been off
+  // before.
   const judgedSince = Math.max(since, Date.parse(updatedAt));
   const age = ago(now, since);
   if (now - judgedSince <= maxAgeMs) {
@@ -76,7 +77,7 @@ export async function examineSchedule({ store, vault, clock }: Stored): Promise<
   ];
 }
 
-/** Examines the latest backup that can be found: of the schedule, in `folder`, or of litestream. */
+/** Examines the newest backup of the schedule, of `folder`, or of litestream. */
 export async function examineBackups({
   path,
   folder,
@@ -94,18 +95,18 @@ export async function examineBackups({
   if (existsSync(join(path, ".signalbox.db-litestream")))
     return [fine(subject, "litestream copies the database")];
   const message = "no schedule, and no backup that is known of";
-  // Data of the first day is no loss.
+  // A missing backup is no warning on the first day.
   if (now - (await beganAt(store, now)) < dayMs) return [skipped(subject, message, turnOn)];
   return [warning(subject, message, turnOn)];
 }
 
 const ago = (now: number, at: number) => durationInWords(Math.max(0, now - at) / 1000);
 
-/** Examines whether the folder of scheduled backups has room for one more. */
+/** Examines whether the folder of scheduled backups is writable and has space for one more. */
 function examineTarget(folder: string, path: string, needed: number): Finding[] {
   const where = "backup folder";
   const owner = "Give it to the account that `serve` runs as: chown signalbox";
-  // The first backup creates the folder.
+  // The first backup creates the folder, so its nearest existing parent is examined.
   const there = nearestExisting(folder);
   try {
     accessSync(there, constants.W_OK);
@@ -136,7 +137,7 @@ function nearestExisting(folder: string): string {
     : nearestExisting(dirname(folder));
 }
 
-/** Creation of the first organization; `now` without one. */
+/** Returns when the first organization was created; `now` without one. */
 async function beganAt(store: Store, now: number): Promise<number> {
   const [row] = await store.query<{ at: string | null }>(
     "select min(created_at) as at from organizations",
@@ -145,7 +146,7 @@ async function beganAt(store: Store, now: number): Promise<number> {
   return row?.at == null ? now : Date.parse(row.at);
 }
 
-/** Judges the newest backup in a folder by its modification time. */
+/** Examines the newest backup in a folder, by its modification time. */
 function examineFolder(folder: string, now: number): Finding {
   const naming = "Name the folder that backups are written to: --backups FOLDER.";
   if (!existsSync(folder)) return problem(subject, `${folder} does not exist`, naming);
@@ -168,7 +169,7 @@ function isBackup(file: string): boolean {
   return start.toString("latin1", 0, 16) === "SQLite format 3\0" || isEncrypted(start);
 }
 
-/** Examines whether the bucket still has the last scheduled backup. */
+/** Examines whether the bucket still contains the last scheduled backup. */
 export async function examineBucket({
   store,
   vault,

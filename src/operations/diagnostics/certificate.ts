@@ -2,7 +2,7 @@ import { dayMs, minuteInUtc } from "../../core/time/clock.ts";
 import { fine, problem, warning } from "../../core/finding.ts";
 import type { Diagnosis } from "./diagnostic.ts";
 
-/** Days before expiry at which an alert is sent, once each, by severity; 0 is after expiry. */
+/** Days before expiry at which a problem is reported, each once and with its severity. 0 is the expiry. */
 const stages = [
   [14, "warning"],
   [7, "warning"],
@@ -10,10 +10,10 @@ const stages = [
   [0, "critical"],
 ] as const;
 
-/** A certificate that expires sooner must be renewed now. */
+/** Days before expiry at which a certificate should be renewed. */
 export const renewalDays = stages[0][0];
 
-/** Judges the certificate of `--tls-cert` by its expiry in Unix milliseconds. */
+/** Examines the expiry of the certificate of `--tls-cert`, in Unix milliseconds. */
 export function examineCertificate(expiresAt: number | null, now: number): Diagnosis[] {
   if (expiresAt === null) return [];
   const subject = "TLS certificate";

@@ -12,7 +12,7 @@ import type { TargetGuard } from "../../core/security/target-guard.ts";
 const ntpPort = 123;
 const ntpMs = 2_000;
 const webMs = 3_000;
-/** Servers that are queried at once; the first answer counts. */
+/** Number of servers that are queried at the same time. The first response is used. */
 const concurrency = 4;
 
 /** An offset above this is hard to notice … */
@@ -21,15 +21,15 @@ const slightMs = 2_000;
 const severeMs = 30_000;
 
 type Sources = {
-  /** Value of `--ntp`; absent for the time servers of the system. */
+  /** Value of `--ntp`; absent to use the time servers that the system is configured with. */
   ntp?: string | undefined;
   destinations: { hosts: readonly { origin: URL }[] };
   targets: TargetGuard;
-  /** Timeout of a time server. */
+  /** Timeout of a time server, in milliseconds. */
   timeoutMs?: number;
 };
 
-/** Compares the clock with a time server, or with the Date of a web server that alerts are sent to. */
+/** Compares the clock with a time server, or else with the Date header of a web server to which alerts are sent. */
 export async function examineClock(sources: Sources): Promise<Finding[]> {
   const { ntp, targets, timeoutMs = ntpMs } = sources;
   const origins = sources.destinations.hosts.map(({ origin }) => origin);
@@ -55,9 +55,9 @@ export async function examineClock(sources: Sources): Promise<Finding[]> {
 type Offset = {
   /** Name of the time source. */
   name: string;
-  /** Positive if this machine is behind. */
+  /** Offset in milliseconds; positive if this machine's clock is behind. */
   offsetMs: number;
-  /** Error of the method. */
+  /** Maximum measurement error in milliseconds. */
   precisionMs: number;
 };
 
@@ -73,7 +73,7 @@ function judgeOffset({ name, offsetMs, precisionMs }: Offset): Finding {
   );
 }
 
-/** Queries a time server of the system, on whatever network it is. */
+/** Queries a time server of the system, even in a network that the target guard blocks. */
 async function offsetByNtp(name: string, targets: TargetGuard, timeoutMs: number): Promise<Offset> {
   const { hostname, port } = new URL(`ntp://${name}`);
   const { isSynchronized, stratum, offsetMs } = await inTime(
@@ -92,7 +92,10 @@ async function offsetByNtp(name: string, targets: TargetGuard, timeoutMs: number
   return { name, offsetMs, precisionMs: 0 };
 }
 
-/** Reads the Date of a response, which has whole seconds (RFC 9110 §6.6.1). Sends no path and no credentials. */
+/**
+ * Reads the Date header of a response, which has whole seconds (RFC 9110 §6.6.1). The request
+ * contains no path and no credentials.
+ */
 async function offsetByDate(origin: URL, targets: TargetGuard): Promise<Offset> {
   const before = Date.now();
   const request = {
@@ -127,7 +130,7 @@ const configurations = [
 ];
 const folders = ["etc/chrony/sources.d", "etc/chrony/conf.d", "etc/systemd/timesyncd.conf.d"];
 
-/** Time servers in the configuration of chrony, ntpd or systemd-timesyncd. */
+/** Returns the time servers in the configuration of chrony, ntpd or systemd-timesyncd. */
 export async function timeServers(root = "/"): Promise<string[]> {
   const more = folders.flatMap((folder) => {
     const path = join(root, folder);
@@ -141,19 +144,19 @@ export async function timeServers(root = "/"): Promise<string[]> {
   return [...new Set(texts.flatMap(serversIn))];
 }
 
-/** `server HOST …` and `pool HOST …` of chrony and ntpd, `NTP=HOST …` of systemd-timesyncd. */
+/** Parses `server HOST …` and `pool HOST …` of chrony and ntpd, and `NTP=HOST …` of systemd-timesyncd. */
 function serversIn(text: string): string[] {
   const lines = text.matchAll(/^\s*(?:(?:server|pool|peer)\s+(\S+)|(?:Fallback)?NTP=(.*))/gm);
   return (
     [...lines]
       .flatMap(([, one = "", several = ""]) => [one, ...several.split(/\s+/)])
       .map((name) => (isIPv6(name) ? `[${name}]` : name))
-      // ntpd calls the clocks of this machine 127.127.x.x.
+      // In ntpd, 127.127.x.x are hardware clocks of this machine.
       .filter((name) => URL.canParse(`ntp://${name}`) && !/^(127\.127\.|$)/.test(name))
   );
 }
 
-/** Servers of timesyncd that no file names: its defaults and those of DHCP. */
+/** Returns servers that timesyncd uses without a configuration file: its defaults and those from DHCP. */
 async function timesyncdServers(): Promise<string> {
   const command = Bun.which("timedatectl");
   if (command === null) return "";

@@ -10,7 +10,7 @@ import { alertChannels } from "../../database/tables/alerting.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 
-/** A host that alerts are sent to, and the names of its channels. */
+/** A host to which alerts are sent, and the names of its channels. */
 export type ChannelHost = { origin: URL; channels: string[] };
 
 /** A mail server and the names of the e-mail channels that use it. */
@@ -19,11 +19,14 @@ export type MailServer = { organization: string; smtp: SmtpSettings | null; chan
 export type Destinations = {
   hosts: ChannelHost[];
   mailServers: MailServer[];
-  /** Names of records whose secrets the key can't open. */
+  /** Names of records whose secrets the key can't decrypt. */
   sealed: string[];
 };
 
-/** Destinations of the alerts of all organizations, without paths, which contain the secrets of chat services. */
+/**
+ * Returns the destinations of alerts of all organizations. URL paths are left out, because chat
+ * services put secrets into them.
+ */
 export async function destinationsOf(store: Store, vault: Vault): Promise<Destinations> {
   const [channels, settings] = await Promise.all([
     store.db

@@ -1,9 +1,9 @@
-/** The shape of a diagnostic, and the runner that examines a list of them within a time budget. */
+/** Defines diagnostics, and runs a list of them within a time budget. */
 import { type Finding, problem, skipped } from "../../core/finding.ts";
 import type { Problem } from "../../core/problems.ts";
 import { asTheOwner } from "../../database/examine.ts";
 
-/** The areas of the report, in its order. */
+/** The areas of the report, in display order. */
 export const areas = [
   "Data",
   "Disk",
@@ -18,15 +18,15 @@ export const areas = [
 ] as const;
 type Area = (typeof areas)[number];
 
-/** A finding, with the problem that the running appliance opens for it. */
+/** A finding, with the problem that the running appliance opens for it, if any. */
 export type Diagnosis = Finding & { problem?: Problem };
 
-/** One subject that can be examined, on demand or at an interval. Each finding has its advice. */
+/** One examination of the appliance. It runs on demand or at an interval. */
 export type Diagnostic<Context> = {
-  /** Subject of the report if the examination itself fails. */
+  /** Subject of the finding if the examination itself fails. */
   id: string;
   area: Area;
-  /** Contacts other machines: skipped by `doctor --offline`. */
+  /** Whether it contacts other machines. `doctor --offline` skips it then. */
   leavesMachine?: boolean;
   examine: (context: Context) => Diagnosis[] | Promise<Diagnosis[]>;
 };
@@ -34,10 +34,10 @@ export type Diagnostic<Context> = {
 export type Report = ({ area: string } & Finding)[];
 
 const concurrency = 8;
-/** An examination that has not started by then is skipped. One examination takes 10 s at most. */
+/** Time after which no further examination starts, in milliseconds. One examination takes at most 10 s. */
 const budgetMs = 45_000;
 
-/** Examines up to eight diagnostics at once, and returns the findings in the order of the list. */
+/** Runs up to eight diagnostics at the same time, and returns their findings in the order of the list. */
 export async function runDiagnostics<Context>(
   diagnostics: readonly Diagnostic<Context>[],
   context: Context,
@@ -69,7 +69,7 @@ async function findingsOf<Context>({ id, examine }: Diagnostic<Context>, context
   try {
     return await examine(context);
   } catch (error) {
-    // The message can hold a secret.
+    // Reports only the error's code, because the message can contain a secret.
     const { code, name } = error as NodeJS.ErrnoException;
     return [problem(id, `it could not be examined (${code ?? name})`, asTheOwner)];
   }

@@ -1,4 +1,4 @@
-/** Examines the space on the disk, and the size and growth of the database. */
+/** Examines the free disk space, and the size and growth of the database. */
 import { existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { type Clock, dayMs, timestamp } from "../../core/time/clock.ts";
@@ -9,22 +9,22 @@ import type { Store } from "../../database/store.ts";
 import { bytesPerDay, daysUntilFull, type Growing, rowBytes } from "../retention/growth.ts";
 import type { Diagnosis } from "./diagnostic.ts";
 
-/** Free space that an upgrade needs, as a multiple of the database; see `copyBeforeUpgrade`. */
+/** Free space that an upgrade needs for its copy, as a multiple of the database size. See `copyBeforeUpgrade`. */
 const upgradeShare = 1.5;
-/** SQLite truncates an unused log to 64 MiB. */
+/** Size above which the database's log is too long. SQLite truncates an unused log to 64 MiB. */
 const longLogBytes = 256 * 1024 ** 2;
 const soonDays = 30;
-/** Days of changes from which the daily growth is estimated. */
+/** Number of past days from which the daily growth is estimated. */
 const observedDays = 7;
 
 /** Free space below this is a problem on any disk … */
 const minFreeBytes = 1_000_000_000;
-/** … and so is this share of its size. */
+/** … and so is a free share of the disk below this. */
 const minFreeShare = 0.05;
-/** The problem ends only above the threshold times this. */
+/** A problem ends only if the free space is this factor above the threshold. */
 const margin = 1.2;
 
-/** Bytes of a file system: those that this process may still write, and all. */
+/** Free and total bytes of a file system. `free` is the space available to this process. */
 export type Disk = { free: number; total: number };
 
 export async function diskOf(path: string): Promise<Disk> {
@@ -60,7 +60,7 @@ type Examined = {
   diskOf: () => Promise<Disk>;
 };
 
-/** Compares the room on the disk with the size and the growth of the database; nothing on a cluster. */
+/** Compares the free disk space with the size and growth of the database. Returns nothing on a cluster. */
 export async function examineDatabaseSize({
   path,
   store,
@@ -123,7 +123,7 @@ function log(file: string): Finding {
   );
 }
 
-/** Estimates growth from the active monitors and the changes of the last days. */
+/** Estimates the growth from the active monitors and the changes of recent days. */
 async function growthOf(store: Store, kept: Retention, now: number): Promise<Growing[]> {
   const since = timestamp(now - observedDays * dayMs);
   const [counts] = await store.query<Record<string, number | null>>(

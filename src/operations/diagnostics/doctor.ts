@@ -1,4 +1,4 @@
-/** Examines everything that `serve` needs on demand, for the command `doctor`; changes nothing. */
+/** Runs all diagnostics for the `doctor` command, without changing anything. */
 import { resolve } from "node:path";
 import { existsSync } from "node:fs";
 import { sharingOf } from "../../accounts/organizations/service.ts";
@@ -27,7 +27,7 @@ import { certificateExpiresAt, type Settings } from "./settings.ts";
 
 type GuardOptions = NonNullable<Parameters<typeof targetGuard>[1]>;
 
-/** Settings that `serve` would run with. */
+/** The settings of `serve` to examine. */
 type DoctorSettings = Settings &
   DataPlace & {
     allowTarget: NonNullable<GuardOptions["allowed"]>;
@@ -37,13 +37,13 @@ type DoctorSettings = Settings &
 type Options = {
   migrations: string;
   clock: Clock;
-  /** Names of variables that were removed from the environment. */
+  /** Names of environment variables that `serve` ignores and removes. */
   ignored?: readonly string[];
-  /** Sentences about variables that look like settings and are none. */
+  /** Sentences about environment variables that look like settings but are unknown. */
   unknown?: readonly string[];
   /** A time server, with its port if that is not 123. */
   ntp?: string | undefined;
-  /** The folder to which another program writes backups. */
+  /** Folder into which another program writes backups. */
   backups?: string | undefined;
   /** Skips diagnostics that contact other machines. */
   offline?: boolean;
@@ -84,7 +84,7 @@ export async function examineAppliance(
   return areas.flatMap((area) => report.filter((finding) => finding.area === area));
 }
 
-/** Replaces the findings of an area by one skipped finding if all its diagnostics leave the machine. */
+/** Runs the allowed diagnostics. An area without any allowed one gets a finding that it was skipped. */
 async function runAllowed<C>(diagnostics: readonly Diagnostic<C>[], context: C, offline: boolean) {
   const isAllowed = ({ leavesMachine }: Diagnostic<C>) => !(offline && leavesMachine === true);
   const report = await runDiagnostics(diagnostics.filter(isAllowed), context);
@@ -99,7 +99,7 @@ async function runAllowed<C>(diagnostics: readonly Diagnostic<C>[], context: C, 
 
 type Readable = Pick<Data, "store" | "vault"> & Disposable;
 
-/** Examines the database, in a file or on a cluster; `data` is null if it can't be read. */
+/** Examines the database, in a file or on a cluster. `data` is null if it can't be read. */
 async function examineData(
   path: string,
   place: DataPlace,

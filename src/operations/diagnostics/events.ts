@@ -2,21 +2,21 @@ import { problem, fine, skipped } from "../../core/finding.ts";
 import { durationInWords } from "../../core/text/words.ts";
 import type { Diagnosis } from "./diagnostic.ts";
 
-/** Progress of one subscriber of the events. Times are monotonic milliseconds. */
+/** Progress of one follower of the event log. Times are monotonic milliseconds. */
 export type Progress = {
   name: string;
-  /** Sequence number that the subscriber must reach. */
+  /** Sequence number that the follower must reach. */
   wanted: number;
   since: number;
   checkedAt: number;
-  /** Whether it reached the previous one. */
+  /** Whether the follower reached its previous target. */
   isAdvancing: boolean;
 };
 
-/** A subscriber that has not reached the position of that time ago is stuck. */
+/** A follower that has not reached its target for this long is stuck. */
 const stuckMs = 300_000;
 
-/** Updates the target position of each subscriber. */
+/** Sets a new target for each follower that reached its previous one. */
 export function nextProgress(
   before: readonly Progress[],
   reached: readonly { name: string; seq: number }[],

@@ -24,7 +24,7 @@ export const hostMs = 5_000;
 
 export type Reaching = { targets: TargetGuard; clock: Clock; timeoutMs?: number };
 
-/** Connects to the host of some channels as an alert would, and sends nothing. */
+/** Connects to the host of some channels as an alert would, without sending anything. */
 export async function examineHost(
   { origin, channels }: ChannelHost,
   reaching: Reaching,
@@ -64,14 +64,14 @@ export const outside = ({ targets, timeoutMs = hostMs }: Reaching) => ({
 export const certificateAdvice = (host: string) =>
   `If ${host} has a certificate of your own authority, start serve and doctor with NODE_EXTRA_CA_CERTS=FILE; else it needs another one.`;
 
-/** Reason of a failed connection. Rethrows any other error, which can hold a secret. */
+/** Returns the reason of a failed connection. Rethrows other errors, because they can contain a secret. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof TargetFailure) return error.message;
   if (error instanceof OwnTrouble) return `${capitalized(error.message)}.`;
   throw error;
 }
 
-/** Next step after a failed connection; `what` is the URL for a person to try. */
+/** Returns the advice after a failed connection. `what` is a URL that the administrator can test. */
 export function adviceOn(error: unknown, what: string): string {
   if (error instanceof OwnTrouble)
     return "This machine is in the way: see /etc/resolv.conf, its network, and --allow-target.";
@@ -85,7 +85,7 @@ export function adviceOn(error: unknown, what: string): string {
   return `If it is meant, start \`serve\` with --allow-target ${address}/${bits}; else correct the address.`;
 }
 
-/** Lists up to three names, and counts the others. */
+/** Lists up to three names. Of more names, it lists two and counts the others. */
 export function listed(names: readonly string[]): string {
   const shown = names.length > 3 ? names.slice(0, 2) : names;
   const others = names.length - shown.length;
@@ -124,7 +124,7 @@ function nameServers(
   if (names.length === 0) return skipped(subject, "nothing that is set up has a name to look up");
   const servers = getServers().join(", ");
   if (answers) return fine(subject, `${servers}: they answer`);
-  // The hosts file can have all of them.
+  // All names can be in the hosts file.
   if (unknown.length === 0) return fine(subject, "none answers, and none is needed");
   return problem(
     subject,

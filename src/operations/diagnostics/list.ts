@@ -1,4 +1,4 @@
-/** Everything that can be wrong with the appliance: the doctor examines the whole list, the running appliance `watched`. */
+/** Lists all diagnostics. The doctor runs all of them; the running appliance runs `watched`. */
 import { problem } from "../../core/finding.ts";
 import type { ProblemName } from "../../core/problems.ts";
 import type { Vault } from "../../core/security/secrets.ts";
@@ -18,34 +18,34 @@ import { examineMailServer } from "./mail.ts";
 import { examinePorts, examineProblems } from "./server.ts";
 import { examineLinks, examineName, examineSettings, type Settings } from "./settings.ts";
 
-/** Facts that the running appliance and the doctor both know. */
+/** Context of diagnostics that the doctor and the running appliance share. */
 export type WatchContext = {
   clock: Clock;
   store: Store;
   vault: Vault;
-  /** The file system of the data directory. */
+  /** Reads the space on the file system of the data directory. */
   diskOf: () => Promise<Disk>;
-  /** Expiry of the certificate of `--tls-cert` in Unix milliseconds; null without a usable one. */
+  /** Expiry of the certificate of `--tls-cert` in Unix milliseconds; null if there is none or it is unusable. */
   certificateExpiresAt: () => number | null;
-  /** Whether the problem is open: some end at another threshold. */
+  /** Whether the problem is open. Some problems end at another threshold than they start. */
   isOpen: (name: ProblemName) => boolean;
-  /** Empty outside the running appliance. */
+  /** Progress of the followers; empty outside of the running appliance. */
   progress: readonly Progress[];
 };
 
 type SharedContext = Pick<WatchContext, "clock" | "diskOf" | "certificateExpiresAt" | "isOpen">;
 
-/** Facts that need no data. */
+/** Context of diagnostics that need no data. */
 export type MachineContext = SharedContext & {
   settings: Settings;
-  /** The data directory. */
+  /** Path of the data directory. */
   path: string;
-  /** Numbers of active monitors. */
+  /** Number of active monitors. */
   monitors: number;
   pings: number;
-  /** Names of variables that were removed from the environment. */
+  /** Names of environment variables that `serve` ignores and removes. */
   ignored: readonly string[];
-  /** Sentences about variables that look like settings and are none. */
+  /** Sentences about environment variables that look like settings but are unknown. */
   unknown: readonly string[];
 };
 
@@ -53,11 +53,11 @@ export type DataContext = WatchContext &
   MachineContext & {
     targets: TargetGuard;
     destinations: Destinations;
-    /** Names and addresses of channels, mail servers and the bucket. */
+    /** Host names and addresses of channels, mail servers and the bucket. */
     hosts: readonly string[];
     /** A time server, with its port if that is not 123. */
     ntp?: string | undefined;
-    /** The folder to which another program writes backups. */
+    /** Folder into which another program writes backups. */
     folder?: string | undefined;
   };
 
@@ -73,7 +73,7 @@ const certificate: Diagnostic<SharedContext> = {
   examine: ({ certificateExpiresAt, clock }) => examineCertificate(certificateExpiresAt(), clock()),
 };
 
-/** Diagnostics that also run at an interval, by the problem that each can open. */
+/** Diagnostics that also run at an interval, by the name of the problem that they open. */
 export const watched = {
   disk: diskSpace,
   certificate,
@@ -81,7 +81,7 @@ export const watched = {
   backup: { id: "backup", area: "Backups", examine: examineSchedule },
 } as const satisfies Partial<Record<ProblemName, Diagnostic<WatchContext>>>;
 
-/** Diagnostics that run where the data directory exists. */
+/** Diagnostics that need an existing data directory. */
 export const directoryDiagnostics: readonly Diagnostic<MachineContext>[] = [
   diskSpace,
   {
@@ -97,7 +97,7 @@ export const directoryDiagnostics: readonly Diagnostic<MachineContext>[] = [
   },
 ];
 
-/** Diagnostics that always run. */
+/** Diagnostics that need no data directory. */
 export const settingsDiagnostics: readonly Diagnostic<MachineContext>[] = [
   { id: "ports", area: "Server", examine: ({ settings, path }) => examinePorts(settings, path) },
   certificate,
@@ -110,7 +110,7 @@ export const settingsDiagnostics: readonly Diagnostic<MachineContext>[] = [
   },
 ];
 
-/** Diagnostics that run on readable data. */
+/** Diagnostics that need readable data. */
 export const dataDiagnostics: readonly Diagnostic<DataContext>[] = [
   { id: "database size", area: "Disk", examine: examineDatabaseSize },
   { id: "backup", area: "Backups", examine: examineBackups },
@@ -130,7 +130,7 @@ export const dataDiagnostics: readonly Diagnostic<DataContext>[] = [
   },
 ];
 
-/** One diagnostic per mail server and per host of alert channels. */
+/** Creates one diagnostic per mail server and per host of alert channels. */
 export const destinationDiagnostics = ({
   hosts,
   mailServers,

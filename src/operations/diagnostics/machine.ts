@@ -1,16 +1,16 @@
-/** Examines the limits, the file system, ping and the environment of this machine. */
+/** Examines the limits, file system, ping command and environment of this machine. */
 import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
 import { pingCommand } from "../../core/system/ping-command.ts";
 import { bytesInWords, excerpt, plural } from "../../core/text/words.ts";
 
-/** What a check, a client and the database may hold open beside the monitors. */
+/** Open files that HTTP clients and the database need, in addition to one per monitor. */
 const filesBesideChecks = 512;
-/** Under any load it stays below 400 MB; see `docs/promises.md`. */
+/** Recommended memory limit. Signalbox uses less than 400 MB under any load; see `docs/promises.md`. */
 const memoryBytes = 512 * 1024 * 1024;
 
-/** Its limits and its file system; `root` stands in for `/` in tests. */
+/** Examines the limits and the file system. `root` replaces `/` in tests. */
 export function examineMachine(path: string, checks: number, root = "/"): Finding[] {
   return [...openFiles(checks, root), ...memory(root), ...fileSystem(path)];
 }
@@ -44,7 +44,7 @@ function memory(root: string): Finding[] {
   ];
 }
 
-/** The least that a control group around this process allows; null for no limit. Of version 2, or 1. */
+/** Returns the lowest memory limit of the control groups of this process, version 1 or 2; null for no limit. */
 function memoryLimit(root: string): number | null {
   const limits = textOf(root, "proc/self/cgroup")
     .split("\n")
@@ -58,12 +58,12 @@ function memoryLimit(root: string): number | null {
       return ["", ...groups].map((one) => textOf(root, join("sys/fs/cgroup", at, one, file)));
     })
     .map((text) => Number.parseInt(text, 10))
-    // Version 1 writes a number beyond any memory for none.
+    // Version 1 represents “no limit” by a number larger than any memory.
     .filter((bytes) => bytes > 0 && bytes < 2 ** 50);
   return limits.length === 0 ? null : Math.min(...limits);
 }
 
-/** By the numbers of statfs(2). */
+/** File systems that are unsuitable for a database, by their magic numbers in statfs(2). */
 const fileSystems = new Map<number, [name: string, sort: "network" | "memory" | "container"]>([
   [0x6969, ["NFS", "network"]],
   [0x517b, ["SMB", "network"]],
@@ -77,7 +77,7 @@ const fileSystems = new Map<number, [name: string, sort: "network" | "memory" | 
   [0x794c7630, ["overlayfs", "container"]],
 ]);
 
-/** What is wrong with a file system of this number under a database. */
+/** Examines whether the file system is suitable for a database. */
 export function fileSystem(path: string, type = statfsSync(path).type): Finding[] {
   const [name = "", sort = ""] = fileSystems.get(type >>> 0) ?? [];
   const subject = "file system";
@@ -108,7 +108,7 @@ export function fileSystem(path: string, type = statfsSync(path).type): Finding[
   return [fine(subject, `${path} is on a disk of this machine`)];
 }
 
-/** Whether the system's ping may be used, by asking this machine itself. */
+/** Examines whether this user can run `ping`, by pinging this machine. */
 export async function examinePing(monitors: number, ping = pingCommand()): Promise<Finding[]> {
   if (monitors === 0) return [];
   if (ping === null)
@@ -133,7 +133,7 @@ export async function examinePing(monitors: number, ping = pingCommand()): Promi
   ];
 }
 
-/** Variables that other programs take a proxy from, and this one does not. */
+/** Reports proxy variables, which have no effect, and unknown variables. */
 export function examineEnvironment(
   ignored: readonly string[],
   unknown: readonly string[] = [],
@@ -148,7 +148,7 @@ export function examineEnvironment(
   ];
 }
 
-/** The program that listens on a port, as `nginx (pid 812)`; null where that can't be told. */
+/** Returns the program that listens on a port, such as `nginx (pid 812)`; null if it can't be determined. */
 export function listenerOn(port: number, root = "/"): string | null {
   const inodes = ["proc/net/tcp", "proc/net/tcp6"].flatMap((file) =>
     textOf(root, file)
@@ -167,7 +167,7 @@ export function listenerOn(port: number, root = "/"): string | null {
 
 const portIn = (address: string) => Number.parseInt(address.split(":")[1] ?? "", 16);
 
-/** Empty where it can't be read: other systems, other users' processes, one that has just ended. */
+/** Reads a file. Returns an empty text if it can't be read, such as on other systems or for an ended process. */
 function textOf(root: string, path: string): string {
   const file = join(root, path);
   try {

@@ -19,7 +19,7 @@ import { renewalDays } from "./certificate.ts";
 
 const settings = "Correct it under Settings → Mail server, and send a test mail from there.";
 
-/** Does all that comes before a mail, with the organization's own credentials; sends none. */
+/** Connects and signs in with the organization's credentials, as for a mail, but sends none. */
 export async function examineMailServer(
   { organization, smtp, channels }: MailServer,
   reaching: Reaching,

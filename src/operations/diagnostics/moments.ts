@@ -5,12 +5,12 @@ import { durationInWords } from "../../core/text/words.ts";
 
 export const tickMs = 1_000;
 const stallMs = 5_000;
-/** A larger difference between both clocks means that the wall clock was set, or that the machine slept. */
+/** A larger difference between both clocks means that the wall clock was set or that the machine slept. */
 const jumpMs = 5_000;
-/** A stall or jump is over when it has not happened again for this long. */
+/** A stall or jump ends after this time without another one. */
 const calmMs = 600_000;
 
-/** Both clocks at one moment, in milliseconds. */
+/** Readings of both clocks at the same time, in milliseconds. */
 export type Moment = { wall: number; monotonic: number };
 
 export function momentaryProblems(last: Moment, { wall, monotonic }: Moment): Problem[] {
@@ -33,7 +33,7 @@ export function momentaryProblems(last: Moment, { wall, monotonic }: Moment): Pr
   return found;
 }
 
-/** Whether a problem with an end is over. An end far ahead means that the clock was set back. */
+/** Whether a problem with a fixed end is over. An end far ahead means that the clock went back. */
 export function isExpired(until: number | null, now: number): boolean {
   return until !== null && (until <= now || until > now + hourMs);
 }

@@ -5,7 +5,7 @@ const columns = 80;
 const verdictWidth =
   Math.max(...["skipped", "warning", "problem", "unusable"].map(({ length }) => length)) + 1;
 
-/** The report as people read it in a terminal: an area a paragraph, next steps behind arrows. */
+/** Renders the report for a terminal, with one paragraph per area and arrows in front of advice. */
 export function textOf(report: Report): string {
   const areas = Map.groupBy(report, ({ area }) => area);
   const paragraphs = [...areas].map(([area, findings]) =>
@@ -19,7 +19,7 @@ function linesOf({ verdict, subject, message, advice }: Finding): string[] {
   return advice === null ? lines : [...lines, ...wrapped(advice, `${" ".repeat(verdictWidth)}→ `)];
 }
 
-/** Breaks at spaces; words longer than a line, such as paths and commands, stay whole. */
+/** Wraps text at spaces. Words longer than a line, such as paths and commands, are not split. */
 function wrapped(text: string, lead: string): string[] {
   const lines: string[] = [];
   let line = lead;
@@ -33,7 +33,7 @@ function wrapped(text: string, lead: string): string[] {
   return [...lines, line.trimEnd()];
 }
 
-/** `1 problem and 2 warnings`; null where nothing was found. */
+/** Summarizes a report, such as `1 problem and 2 warnings`; null without problems and warnings. */
 export function summaryOf(report: Report): string | null {
   const counted = (["unusable", "problem", "warning"] as const).flatMap((verdict) => {
     const count = report.filter((finding) => finding.verdict === verdict).length;

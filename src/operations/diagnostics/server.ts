@@ -15,7 +15,7 @@ import { listenerOn } from "./machine.ts";
 
 type Settings = { host: string; port: number; publicPort?: number | undefined };
 
-/** Examines whether the ports are free, or served by the server that runs on this data. */
+/** Examines whether the ports are free, or used by the server that runs on this data. */
 export async function examinePorts(settings: Settings, path: string): Promise<Finding[]> {
   const { host, port, publicPort } = settings;
   const running = isDirectoryLocked(path) ? addressIn(path) : null;
@@ -82,10 +82,10 @@ function withPort(url: URL, port: number): URL {
   return other;
 }
 
-/** The doctor examines these itself. */
+/** Problems that the doctor examines itself. */
 const examinedHere: readonly ProblemName[] = ["backup", "certificate", "disk"];
 
-/** Lists the open problems that the running server reported. */
+/** Lists the open problems that the running server has reported. */
 export async function examineProblems(store: Store, clock: Clock): Promise<Finding[]> {
   const open = (await openProblems(store)).filter(
     ({ name, until }) => !examinedHere.includes(name) && !isExpired(until, clock()),
@@ -96,7 +96,7 @@ export async function examineProblems(store: Store, clock: Clock): Promise<Findi
   );
 }
 
-/** Error code of listening on the port; null if it is free. */
+/** Tries to listen on the port and returns the error code; null if the port is free. */
 function listenErrorCode(hostname: string, port: number): string | null {
   try {
     Bun.listen({ hostname, port, socket: { data() {} } }).stop(true);
@@ -106,7 +106,10 @@ function listenErrorCode(hostname: string, port: number): string | null {
   }
 }
 
-/** Kind of Signalbox that answers; null for another program. A public port reports `other`. */
+/**
+ * Requests `/healthz` to identify the program. Returns null if it is not Signalbox, and `other` if
+ * it is unhealthy or a public port.
+ */
 async function signalboxAt(origin: URL): Promise<"healthy" | "other" | null> {
   const request = {
     url: new URL("/healthz", origin),

@@ -1,4 +1,4 @@
-/** Examines the settings of `serve` against each other, the files that they name, and DNS. */
+/** Examines the settings of `serve` for contradictions, missing files and wrong DNS. */
 import { X509Certificate } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { lookup } from "node:dns/promises";
@@ -17,7 +17,7 @@ type Paths = {
   apply?: string | undefined;
 };
 
-/** Settings of `serve` that the diagnostics compare. */
+/** Settings of `serve` that the diagnostics examine. */
 export type Settings = Paths & {
   host: string;
   port: number;
@@ -34,7 +34,7 @@ export type Settings = Paths & {
 
 type UrlSettings = Pick<Settings, "url" | "tlsCert" | "tlsKey" | "trustProxy">;
 
-/** Compares `--url`, `--trust-proxy` and the files with each other. */
+/** Examines whether `--url`, `--trust-proxy` and the TLS and token files fit together. */
 export function examineSettings(
   settings: UrlSettings & Paths & Pick<Settings, "metricsTokenFile">,
 ): Finding[] {
@@ -49,7 +49,7 @@ export function examineSettings(
   ];
 }
 
-/** Options that name a file or folder which does not exist. `serve` starts without it, so it must be visible. */
+/** Returns options that name a missing file or folder. `serve` starts without it, so the doctor must report it. */
 export function missingPaths({ allowCommands, browser, apply }: Paths) {
   const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory();
   const missing: { option: string; message: string; advice: string }[] = [];
@@ -76,7 +76,7 @@ export function missingPaths({ allowCommands, browser, apply }: Paths) {
   return missing;
 }
 
-/** Warns if links in mails would have an address that their readers can't open. */
+/** Warns if links in mails would have an address that recipients can't open. */
 export async function examineLinks(
   { url }: Pick<Settings, "url">,
   store: Store,
@@ -109,7 +109,10 @@ function examineToken({ metricsTokenFile: file }: Pick<Settings, "metricsTokenFi
   }
 }
 
-/** Expiry in Unix milliseconds; null without usable TLS files, which `examineSettings` reports. */
+/**
+ * Returns the expiry of the certificate in Unix milliseconds; null without usable TLS files, which
+ * `examineSettings` reports.
+ */
 export function certificateExpiresAt(settings: Pick<Settings, "tlsCert" | "tlsKey">) {
   try {
     const tls = tlsOf(settings);
@@ -129,7 +132,7 @@ function examineTls({ url, ...files }: UrlSettings): Finding[] {
     return [
       problem(
         "TLS files",
-        // The last sentence of a rejected setting names it.
+        // The message of a rejected setting ends with the name of the setting.
         (error as Error).message,
         "Name a PEM chain with --tls-cert and its own key, mode 0600, with --tls-key.",
       ),
@@ -192,7 +195,7 @@ function examineTrust({ trustProxy }: UrlSettings): Finding[] {
   ];
 }
 
-/** Examines whether the name of `--url` resolves to this machine; another machine must be a trusted proxy. */
+/** Examines whether the host of `--url` resolves to this machine. Another machine must be a trusted proxy. */
 export async function examineName({
   url,
   trustProxy,

@@ -22,13 +22,13 @@ const examineMs = 30_000;
 
 type Dependencies = Omit<WatchContext, "isOpen" | "progress"> & {
   leases: Leases;
-  /** Milliseconds that only ever increase. */
+  /** Monotonic clock, in milliseconds. */
   monotonic?: Clock;
   events: Pick<EventReader, "progress">;
   log: Log;
 };
 
-/** Text of the alert at the end of each problem. */
+/** Message at the end of each problem. */
 const ends = {
   alerts: "The outbox has room for alerts again.",
   backup: "A backup has been made again.",
@@ -43,7 +43,7 @@ const ends = {
   storage: storageEnds,
 } as const satisfies Record<ProblemName, string>;
 
-/** One schedule of backups exists for all nodes. Every other problem belongs to one node. */
+/** Whether a problem concerns all nodes. Backups have one schedule for all; every other problem belongs to one node. */
 const isShared = ({ name }: Pick<Problem, "name">) => name === "backup";
 
 export class ProblemWatch {
@@ -55,7 +55,7 @@ export class ProblemWatch {
   #progress: Progress[] = [];
   /** Stalls and jumps that are not stored yet. */
   readonly #momentary = new Map<ProblemName, Problem>();
-  /** Stage of each problem that the log already reports. */
+  /** The last logged stage of each open problem. */
   readonly #logged = new Map<ProblemName, string>();
   /** Whether the last findings could not be stored. */
   #isFailing = false;
@@ -79,7 +79,7 @@ export class ProblemWatch {
     await this.#examining;
   }
 
-  /** Examines everything now: for tests, instead of `start`. */
+  /** Examines everything now. Tests use it instead of `start`. */
   async runOnce() {
     this.#examinedAt = -Infinity;
     this.#tick();
@@ -147,7 +147,7 @@ export class ProblemWatch {
       log.info("a problem of the appliance is over", { problem: name });
   }
 
-  /** Runs the watched diagnostics; returns the problems found, and the names of those that are over. */
+  /** Runs the watched diagnostics. Returns the problems found and the names of problems that are over. */
   async #runDiagnostics(open: readonly OpenProblem[]) {
     const { store, events, leases } = this.#dependencies;
     const monotonic = this.#monotonic();
@@ -162,7 +162,8 @@ export class ProblemWatch {
       isOpen: (name) => this.#logged.has(name) || open.some((problem) => problem.name === name),
       progress: this.#progress,
     };
-    // The schedule first makes up for a backup that was missed while the appliance was off.
+    // The scheduler gets an hour after the start to catch up on a backup that was missed while the
+    // appliance was off.
     const skipsShared = leases.named("problems") === null || monotonic - this.#startedAt < hourMs;
     const found: Problem[] = [];
     const ended: ProblemName[] = [];
@@ -201,7 +202,7 @@ const isOfNode = (open: OpenProblem, leases: Leases) =>
 const endProblem = (problem: OpenProblem, reason: string, now: number): Statement[] =>
   recordProblemEnd(problem, reason, now, [problem.organizationId]);
 
-/** Problems of other nodes: missing nodes, returned nodes, and the problems of nodes that left for good. */
+/** Finds missing nodes, problems of nodes that returned, and problems of nodes that were removed permanently. */
 async function missingNodes(
   all: readonly OpenProblem[],
   recipients: readonly string[],

@@ -14,11 +14,14 @@ type Dependencies = {
   /** The data directory; null for a database in memory. */
   directory: string | null;
   pageQueue: FairQueue;
-  /** The parts that count for themselves. */
+  /** Components with their own metrics. */
   collectors: readonly Collector[];
 };
 
-/** How the whole appliance does, in Prometheus' text format: sums over all organizations, which are not named. */
+/**
+ * Renders metrics of the whole appliance in Prometheus' text format. They are sums over all
+ * organizations, without names.
+ */
 export async function applianceMetrics({
   store,
   directory,
@@ -31,7 +34,7 @@ export async function applianceMetrics({
     { metrics: () => diskMetrics(directory) },
     { metrics: processMetrics },
   ];
-  // The other metrics matter even more while the database can't be read.
+  // A failing part, such as an unreadable database, must not hide the other metrics.
   const collected = await Promise.allSettled(parts.map(async (part) => part.metrics()));
   return metricsText([
     family(
@@ -115,7 +118,7 @@ function diskMetrics(directory: string | null): Family[] {
   ];
 }
 
-/** Names as in Prometheus' own client libraries. */
+/** Collects process metrics, with the names of Prometheus' client libraries. */
 async function processMetrics(): Promise<Family[]> {
   const { user, system } = process.cpuUsage();
   const isLinux = process.platform === "linux";

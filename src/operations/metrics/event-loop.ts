@@ -3,7 +3,7 @@ import { type Family, histogram } from "../../core/metrics.ts";
 const tickMs = 100;
 const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 
-/** Measures the delay of a timer ten times per second: other work waits as long. */
+/** Measures the delay of a timer ten times per second. Other work is delayed equally. */
 export function eventLoopDelay() {
   const delays = histogram(
     "signalbox_event_loop_delay_seconds",

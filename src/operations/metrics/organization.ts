@@ -22,8 +22,8 @@ import { currentStatus, inGroup, ofMonitor } from "../../monitoring/monitors/sto
 type Caller = { store: Store; clock: Clock; organizationId: string };
 
 /**
- * Metrics of one organization in Prometheus' text format 0.0.4. Metrics of the process are included as long as
- * there is no other organization: it would tell how busy that one is.
+ * Renders metrics of one organization in Prometheus' text format 0.0.4. Process metrics are
+ * included only if it is the only organization, because they would reveal the load of others.
  */
 export const metricsOf = (caller: Caller): Promise<string> =>
   inTurn(caller, () => madeMetrics(caller));
@@ -111,7 +111,7 @@ type MonitorRow = Omit<Awaited<ReturnType<typeof monitorsOf>>[number], "status">
   status: ShownStatus;
 };
 
-/** One sample per monitor; unknown values and values measured during a pause are omitted. */
+/** Creates the metrics of each monitor. Unknown values and values from a pause are omitted. */
 async function seriesOfMonitors(
   { store, clock }: Caller,
   rows: readonly MonitorRow[],
@@ -149,7 +149,7 @@ async function seriesOfMonitors(
   ];
 }
 
-/** One by one while they are written: there are five of each monitor. */
+/** Yields samples while they are written, because each monitor has five. */
 function* samplesOf(
   rows: readonly MonitorRow[],
   valueOf: (row: MonitorRow) => number | null,

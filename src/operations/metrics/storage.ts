@@ -1,7 +1,7 @@
 import { family, type Family } from "../../core/metrics.ts";
 import type { Store } from "../../database/store.ts";
 
-/** Whether results of checks can be stored: while they can't, no monitor is judged. */
+/** Metric of whether check results can be stored. While they can't, monitors have no verdict. */
 export const storageFamily = ({ writes }: Pick<Store, "writes">): Family =>
   family(
     "signalbox_storage_failing",

@@ -8,7 +8,10 @@ const shape = /^[\x21-\x7e]{32,200}$/;
 
 export type MetricsToken = ReturnType<typeof metricsToken>;
 
-/** The credential for the metrics of the whole appliance; disabled without a file. Throws VALIDATION_ERROR. */
+/**
+ * Manages the bearer token for metrics of the whole appliance. Without a file, they are disabled.
+ * Throws VALIDATION_ERROR.
+ */
 export function metricsToken(file: string | undefined) {
   let digest = digestIn(file);
   return {
@@ -16,7 +19,7 @@ export function metricsToken(file: string | undefined) {
       const sent = bearerTokenOf(request);
       return sent !== null && digest !== null && timingSafeEqual(digestOf(sent), digest);
     },
-    /** Reads a file again. Throws VALIDATION_ERROR and leaves the token unchanged. */
+    /** Reads the token file again. Throws VALIDATION_ERROR, and then leaves the token unchanged. */
     read(file: string | undefined) {
       digest = digestIn(file);
     },

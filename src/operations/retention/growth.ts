@@ -1,4 +1,4 @@
-/** Bytes on the disk of one of each, with its indexes, as `bun run bench year` measures them. */
+/** Bytes on disk of one row with its indexes, by kind of data. Measured by `bun run bench year`. */
 export const rowBytes = {
   result: 24,
   hour: 100,
@@ -16,13 +16,13 @@ export const rowBytes = {
   screenshot: 150_000,
 };
 
-/** Daily growth in bytes, and the days until the oldest rows are removed. */
+/** Daily growth of one kind of data, and the days until retention removes its oldest rows. */
 export type Growing = { bytesPerDay: number; daysLeft: number };
 
 export const bytesPerDay = (all: readonly Growing[]) =>
   all.filter(({ daysLeft }) => daysLeft > 0).reduce((sum, { bytesPerDay }) => sum + bytesPerDay, 0);
 
-/** Days until the total growth has filled `free` bytes; Infinity for never. */
+/** Returns the days until growth fills `free` bytes; Infinity for never. */
 export function daysUntilFull(free: number, all: readonly Growing[]): number {
   const growing = all.filter(({ bytesPerDay, daysLeft }) => bytesPerDay > 0 && daysLeft > 0);
   if (growing.length === 0) return Infinity;

@@ -1,24 +1,24 @@
 import { dayMs } from "../../core/time/clock.ts";
 
-/** A larger step of the clock between two minutes means that it was set, or that the appliance was off. */
+/** A larger step of the clock between two runs means that it was set, or that the appliance was off. */
 const jumpMs = 3 * dayMs;
 /** Time after which a doubted clock is believed. */
 export const doubtMs = 3 * dayMs;
 const everyMs = dayMs;
 
-/** State of the clock. Times are Unix milliseconds. */
+/** State of the clock, as retention sees it. Times are Unix milliseconds. */
 export type ClockState = {
-  /** Time for the retention: a doubted clock removes nothing. */
+  /** Time by which retention judges age. It does not advance while the clock is doubted, so nothing more is removed. */
   believed: number;
   /** Last reading of the clock. */
   seen: number;
-  /** Since when it says something else; null while it is believed. */
+  /** Reading at which the doubt began; null while the clock is believed. */
   doubtedSince: number | null;
 };
 
 /**
- * State of the clock after the reading `now`. A clock that jumps ahead is doubted for days; one that is set back is
- * believed, because that removes less.
+ * Returns the state of the clock after the reading `now`. A jump ahead is doubted for three days. A
+ * clock that goes back is believed, because retention then removes less.
  */
 export function clockAfter({ believed, seen, doubtedSince }: ClockState, now: number): ClockState {
   if (now - believed <= jumpMs) return { believed: now, seen: now, doubtedSince: null };
@@ -29,7 +29,7 @@ export function clockAfter({ believed, seen, doubtedSince }: ClockState, now: nu
     : { believed, seen: now, doubtedSince: since };
 }
 
-/** Whether the daily work is due. */
+/** Whether the daily run is due. */
 export function isDue(lastNow: number | null, now: number): boolean {
   return lastNow === null || Math.abs(now - lastNow) >= everyMs;
 }

@@ -1,4 +1,4 @@
-/** Removes old rows: short-lived ones each minute, logs and results once a day. */
+/** Removes old rows: short-lived ones every minute, logs and results once a day. */
 import { sweepApiKeys } from "../../accounts/api-keys/service.ts";
 import { sweepInvitations } from "../../accounts/invitations/service.ts";
 import { sweepSessions } from "../../accounts/sessions/store.ts";
@@ -22,7 +22,7 @@ import { readMemory, rememberClock } from "./store.ts";
 
 const tickMs = 60_000;
 
-/** Retention in days. */
+/** Retention of results, hourly values and the audit log, in days. */
 type KeptDays = { results: number; hours: number; audit: number };
 
 type Dependencies = {
@@ -31,9 +31,9 @@ type Dependencies = {
   leases: Leases;
   log: Log;
   kept: KeptDays;
-  /** Stores the positions of the event subscribers, and returns the lowest of the others. */
+  /** Stores the positions of this node's followers, and returns the lowest position of all others. */
   readUpTo: () => Promise<number>;
-  /** Work of every node, each minute. */
+  /** Work that every node does each minute. */
   eachMinute?: () => Promise<void>;
 };
 
@@ -44,7 +44,7 @@ export class Housekeeping implements Collector {
   #isStopped = false;
   #running: Promise<void> | null = null;
   #timer: ReturnType<typeof setInterval> | null = null;
-  /** End of the last run of a minute, in Unix milliseconds. */
+  /** End of the last run, in Unix milliseconds. */
   #lastEndedAt: number | null = null;
   /** Duration of the last run of each kind, in seconds. */
   readonly #durations = new Map<Run, number>();
@@ -65,14 +65,14 @@ export class Housekeeping implements Collector {
     );
   }
 
-  /** Stops between two portions; the next run continues. */
+  /** Stops after the current portion. The next run continues with the rest. */
   async stop() {
     this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.#running?.catch(() => {});
   }
 
-  /** The work of one minute: for tests, instead of `start`. */
+  /** Runs the work of one minute. Tests use it instead of `start`. */
   runOnce() {
     return (this.#running ??= this.#run().finally(() => (this.#running = null)));
   }
@@ -126,7 +126,10 @@ export class Housekeeping implements Collector {
     this.#durations.set(run, (performance.now() - startedAt) / 1_000);
   }
 
-  /** Stores the clock and returns the time to judge age by. A jump ahead removes nothing for three days. */
+  /**
+   * Stores the state of the clock, and returns the time by which age is judged. After a jump ahead,
+   * that time stands still for three days.
+   */
   async #believedTime(store: Store, { clock: before }: Awaited<ReturnType<typeof readMemory>>) {
     const { clock, log } = this.#dependencies;
     const state = clockAfter(before, clock());

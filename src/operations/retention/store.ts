@@ -2,10 +2,10 @@ import { setValue } from "../../database/backup/portions.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { ClockState } from "./rules.ts";
 
-/** State of the housekeeping; a killed run leaves no state and starts again. */
+/** State that housekeeping stores. A killed run stores nothing and starts again. */
 type Memory = { clock: ClockState; lastNow: number | null };
 
-/** Reads the state; before the first run, the last written row is the reference for the clock. */
+/** Reads the state. Before the first run, the newest stored row is the reference for the clock. */
 export async function readMemory(store: Store, now: number): Promise<Memory> {
   const rows = await store.query<{ name: string; value: number }>(
     "select name, value from housekeeping",
