@@ -1,9 +1,9 @@
-// Runs before the first paint, while the page's script is still on its way.
+/** Runs before the first paint, while the page's script still loads. */
 import { sendEarly } from "./data/early.ts";
 
 sendEarly();
 
-// So that a chosen theme never flashes as the other one.
+// Sets the theme now, so that the page does not flash in the wrong colors.
 const wall = location.pathname === "/wall";
 const lightWall = wall && new URLSearchParams(location.search).get("theme") === "light";
 const own = localStorage.getItem("mantine-color-scheme-value") ?? "auto";

@@ -1,10 +1,10 @@
 import { config } from "zod/v4/core";
 
-// The page's policy forbids code made from text, which zod would try at its first object.
+// The content security policy forbids `eval`, which zod would try for its first object schema.
 config({ jitless: true });
 
-/** Names the styles that this page may add by script; the server makes a new one for each answer. */
+/** Nonce of the styles that this page can add by script. It is new in each response. */
 export const nonce = document.querySelector<HTMLMetaElement>("meta[name=csp-nonce]")?.content ?? "";
 
-// Read by libraries that add styles beside Mantine's own.
+// Read by libraries that add styles in addition to Mantine's.
 Object.assign(globalThis, { __webpack_nonce__: nonce });

@@ -1,4 +1,4 @@
-/** The routes of the admin page. */
+/** The routes of the admin page, and which of them appear in the navigation. */
 import {
   createRootRoute,
   createRoute,
@@ -23,7 +23,7 @@ const root = createRootRoute({
   errorComponent: PageFailed,
 });
 
-/** Everything behind sign-in, in its frame. */
+/** Parent of all pages that require sign-in, with navigation and banners. */
 const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Layout });
 
 const inShell = { getParentRoute: () => shell };
@@ -130,7 +130,7 @@ const framed = [
 ];
 
 const inRoot = { getParentRoute: () => root };
-/** Pages of their own, without the frame. */
+/** Full-window pages without navigation. */
 const unframed = [
   createRoute({
     ...inRoot,
@@ -176,10 +176,10 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** `/monitors/:id` of the server as the router writes it. */
+/** Converts a server path such as `/monitors/:id` to the router's form, `/monitors/$id`. */
 type RouterPath<P> = P extends `${infer Start}:${infer Parameter}` ? `${Start}$${Parameter}` : P;
 type Served = RouterPath<(typeof adminPaths)[number]>;
 type Path = (typeof framed | typeof unframed)[number]["fullPath"];
-// Compiles only while page and server know the same paths: else a reload would find nothing.
+// Type check that page and server have the same paths. Otherwise a reload would return 404.
 "" as Path satisfies Served;
 "" as Served satisfies Path;

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { BusyButton } from "./forms/busy-button.tsx";
 import { notifyError } from "./toasts.tsx";
 
-/** Asks before what takes effect at once and can't be undone. */
+/** Asks for confirmation of an action that takes effect at once and cannot be undone. */
 export function Confirm({
   title,
   verb,
@@ -14,7 +14,7 @@ export function Confirm({
   onClose,
 }: {
   title: string;
-  /** On the button. */
+  /** Label of the button that confirms. */
   verb: string;
   cancel?: string;
   children: ReactNode;

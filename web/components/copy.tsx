@@ -12,14 +12,14 @@ export type Action = {
   body?: unknown;
 };
 
-/** Puts the same action for a script on the clipboard, with its key in `$KEY`. */
+/** Copies the action as a curl command. The API key is a shell variable, `$KEY`. */
 export const copyCurl = (action: Action) => void copy(curlOf(action), "curl command");
 
 function curlOf({ method, route, query = {}, body }: Action): string {
   const search = new URLSearchParams(query).toString();
   const address = `${location.origin}${pathOf(route)}`;
   const lines = [
-    // A shell has its own idea of `?` and `&`.
+    // Quoted, because shells interpret `?` and `&`.
     `curl ${method === "GET" ? "" : `-X ${method} `}${search === "" ? address : `'${address}?${search}'`}`,
     `-H "Authorization: Bearer $KEY"`,
   ];
@@ -41,7 +41,7 @@ export async function copy(text: string, what: string) {
   }
 }
 
-/** Over plain HTTP on the LAN browsers have no clipboard interface. */
+/** Copies without the clipboard API, which browsers offer only over HTTPS and on localhost. */
 function copyOldWay(text: string) {
   const area = document.createElement("textarea");
   area.value = text;
@@ -62,7 +62,7 @@ export function CurlButton({ action }: { action: () => Action }) {
   );
 }
 
-/** An address or a snippet, with the button that copies it. */
+/** A URL or a snippet with a button that copies it. */
 export function CopyLine({ label, text, href }: { label: string; text: string; href?: string }) {
   return (
     <div className="copy-line">
@@ -87,7 +87,7 @@ export function CopyLine({ label, text, href }: { label: string; text: string; h
   );
 }
 
-/** The dialog of a secret that is shown this one time, with a way to take it along. */
+/** Shows a new secret once, with a button that copies it. `extra` adds further actions. */
 export function ShownOnce({
   title,
   label,
@@ -97,7 +97,7 @@ export function ShownOnce({
   children,
 }: {
   title: string;
-  /** `API key`. */
+  /** Name of the secret, such as `API key`. */
   label: string;
   text: string;
   extra?: ReactNode;
@@ -130,7 +130,7 @@ export function ShownOnce({
   );
 }
 
-/** Has the browser keep a file: what is at this address, or this text. */
+/** Downloads a URL, or a text, as a file with this name. */
 export function download(name: string, from: { href: string } | { text: string; type: string }) {
   const link = document.createElement("a");
   link.href =

@@ -1,10 +1,9 @@
-/** Menus of rows and pages. */
+/** Menus with further actions, for rows of lists and for pages of records. */
 import { ActionIcon, Menu } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { type Action, copyCurl } from "./copy.tsx";
 import { Icon, type IconName } from "./display/icons.tsx";
 
-/** An entry of a menu. */
 export function MenuItem({
   icon,
   ...props
@@ -17,7 +16,7 @@ export function MenuItem({
   return <Menu.Item {...props} leftSection={<Icon name={icon} />} />;
 }
 
-/** The last entry, which ends something. */
+/** The last entry of a menu, for a destructive action. */
 export function DangerItem({
   icon = "trash",
   ...props
@@ -30,7 +29,7 @@ export function DangerItem({
   return <Menu.Item {...props} className="menu-danger" leftSection={<Icon name={icon} />} />;
 }
 
-/** The end of a record's menu: the same for a script, and its deletion where they may. */
+/** The last entries of a record's menu: copy as curl, and delete if the person can. */
 export function RecordItems({
   curl,
   onDelete,
@@ -38,7 +37,7 @@ export function RecordItems({
 }: {
   curl: () => Action;
   onDelete: false | (() => void);
-  /** What deleting is called. */
+  /** Label of the delete action. */
   children?: ReactNode;
 }) {
   return (
@@ -56,7 +55,7 @@ export function RecordItems({
   );
 }
 
-/** The three dots of a page about one record. */
+/** The “More actions” menu of a record's page. */
 export function MoreActions({ className, children }: { className?: string; children: ReactNode }) {
   return (
     <Menu position="bottom-end" width={210}>
@@ -75,14 +74,14 @@ export function MoreActions({ className, children }: { className?: string; child
   );
 }
 
-/** The three dots of a row. Its menu is made when first asked for: there may be a thousand rows. */
+/** The “…” menu of a row. It renders on the first click, because lists can have a thousand rows. */
 export function RowMenu({
   label,
   tabbed = true,
   children,
 }: {
   label: string;
-  /** Whether the keyboard stops here. */
+  /** Whether the Tab key reaches the button. */
   tabbed?: boolean;
   children: () => ReactNode;
 }) {

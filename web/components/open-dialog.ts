@@ -1,17 +1,17 @@
 import type { ChannelType } from "../../src/alerting/channels/kinds-schema.ts";
 import { createStore } from "../data/store.ts";
 
-/** An editor that lies over whichever page is open. */
+/** An editor dialog that can open on top of any page. */
 export type Dialog =
-  /** `like`: begins as a copy of it. */
+  /** `like` is the ID of a monitor to copy. */
   | { kind: "create-monitor"; groupId?: string | null; like?: string }
   | { kind: "edit-monitor"; id: string }
   | { kind: "create-group"; monitorIds?: readonly string[] }
   | { kind: "edit-group"; id: string }
   | { kind: "create-incident" }
-  /** `""` chooses a type first. */
+  /** With `""`, the person chooses the type first. */
   | { kind: "create-channel"; type: ChannelType | "" }
-  /** Perhaps on this day of the calendar, such as `2026-11-22`. */
+  /** `date` preselects a day, such as `2026-11-22`. */
   | { kind: "plan-maintenance"; date?: string; like?: string }
   | { kind: "edit-maintenance"; id: string };
 

@@ -1,4 +1,4 @@
-/** The building blocks of every page: header, panels, empty states, loading. */
+/** Building blocks of every page: header, panels, empty states, errors and loading. */
 import { Button } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import type { UseQueryResult } from "@tanstack/react-query";
@@ -15,7 +15,7 @@ import { ManagedLine } from "./display/managed-notice.tsx";
 
 type Crumb = { to: string; label: string };
 
-/** Title and actions at the top of every page; `crumbs` lead back. */
+/** Title and actions at the top of a page. `crumbs` link to its parent pages. */
 export function PageHeader({
   title,
   icon,
@@ -27,12 +27,12 @@ export function PageHeader({
 }: {
   title: string;
   icon?: ReactNode;
-  /** In what state it is, as the icon says. */
+  /** The state in words, in addition to the icon. */
   state?: { tone: string; word: string };
   crumbs?: Crumb[];
   /** One line of facts under the title. */
   below?: ReactNode;
-  /** The record that the page is of, where a configuration may manage it. */
+  /** The page's record, to name a configuration that manages it. */
   managed?: ManagedAs;
   /** The page's actions, the main one last. */
   children?: ReactNode;
@@ -68,7 +68,9 @@ export function PageHeader({
   );
 }
 
-/** Opens the palette; beside the actions of a record its sign alone, where there is little room. */
+/**
+ * Opens the command palette. On pages of single records only its icon is shown, for lack of space.
+ */
 function SearchField({ isNarrow }: { isNarrow: boolean }) {
   return (
     <button
@@ -83,7 +85,7 @@ function SearchField({ isNarrow }: { isNarrow: boolean }) {
   );
 }
 
-/** The main action of a page: to create what it lists. */
+/** The main action of a list page, which creates a record. */
 export function CreateButton({ onClick, children }: { onClick: () => void; children: ReactNode }) {
   return (
     <Button variant="filled" leftSection={<Icon name="plus" size={15} />} onClick={onClick}>
@@ -92,7 +94,7 @@ export function CreateButton({ onClick, children }: { onClick: () => void; child
   );
 }
 
-/** A white surface with an optional heading; panels never stand in panels. */
+/** A white surface with an optional heading. Panels are never nested. */
 export function Panel({
   title,
   actions,
@@ -104,7 +106,7 @@ export function Panel({
   actions?: ReactNode;
   children: ReactNode;
   className?: string;
-  /** Content reaches the edges, as rows do. */
+  /** Removes the padding, for rows that reach the edges. */
   flush?: boolean;
 }) {
   return (
@@ -120,7 +122,7 @@ export function Panel({
   );
 }
 
-/** One of a list of figures, with what it means below it. */
+/** A figure with a label, and a note below that explains it. */
 export function Figure({
   label,
   value,
@@ -139,7 +141,7 @@ export function Figure({
   );
 }
 
-/** What a list says before it has anything, and how to begin. */
+/** Replaces an empty list: explains the feature and offers the first step. */
 export function EmptyState({
   icon,
   title,
@@ -161,7 +163,7 @@ export function EmptyState({
   );
 }
 
-/** A shortcut as keys: `⌘K`, or `Ctrl K` elsewhere. */
+/** Shows a shortcut as keys: `⌘K` on Apple devices, `Ctrl K` elsewhere. */
 export function KeyHint({ keys }: { keys: string }) {
   return <kbd className="key">{keys.replace("mod", isMac ? "⌘" : "Ctrl ")}</kbd>;
 }
@@ -172,7 +174,7 @@ export function Dash() {
   return <span className="faint">–</span>;
 }
 
-/** Why there is nothing to show, and how to ask again, unless the answer would be the same. */
+/** Shows why a request failed. Offers a retry unless the error is final (4xx). */
 export function LoadFailed({ what, error }: { what: string; error: Error }) {
   const isFinal = error instanceof ApiError && error.status < 500;
   return (
@@ -186,7 +188,10 @@ export function LoadFailed({ what, error }: { what: string; error: Error }) {
   );
 }
 
-/** What a query found, old or new; nothing while it is the first time, and the reason where it failed. */
+/**
+ * Renders the data of a query, fresh or stale. Renders nothing during the first load, and the error
+ * if it failed.
+ */
 export function Loaded<T>({
   query: { data, error },
   besides = [],
@@ -195,11 +200,11 @@ export function Loaded<T>({
   children,
 }: {
   query: Pick<UseQueryResult<T>, "data" | "error">;
-  /** What else is shown: coming later, it would push apart what is being read. */
+  /** Queries to wait for, because content that appears later would shift the layout. */
   besides?: Parameters<typeof isComing>[0];
-  /** `The API keys`. */
+  /** Subject of the error message, such as `The API keys`. */
   what: string;
-  /** Of a page that is about it alone: without it there is a header all the same, and a way back. */
+  /** Set if the page shows only this query. The error then has a page header with links back. */
   crumbs?: Crumb[];
   children: (data: T) => ReactNode;
 }) {

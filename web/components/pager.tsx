@@ -2,10 +2,13 @@ import { countInWords } from "./display/format.ts";
 import { Button } from "@mantine/core";
 import type { PageRequest } from "../../src/core/paging.ts";
 
-/** Which page of a list this is, and how long the list is. */
+/** Page number and size, and the total number of entries. */
 export type Meta = PageRequest & { total: number };
 
-/** `21–40 of 130`, and the ways to the pages beside this one; nothing where one page holds all. */
+/**
+ * Shows `21–40 of 130` with links to the adjacent pages. Renders nothing if all entries fit on one
+ * page.
+ */
 export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => void }) {
   const { page, per_page, total } = meta;
   if (total <= per_page && page === 1) return null;

@@ -4,10 +4,10 @@ import { createStore } from "../data/store.ts";
 const paper = matchMedia("print");
 const printing = createStore(paper.matches);
 
-/** Whether the page is on paper, where nobody scrolls. */
+/** Whether the page is being printed. Scrollable lists must then show all rows. */
 export const usePrinting = printing.use;
 
-// What is printed is what stands there when this returns.
+// Synchronous: the browser takes its snapshot as soon as the listener returns.
 const set = (is: boolean) => () => flushSync(() => printing.set(is));
 addEventListener("beforeprint", set(true));
 addEventListener("afterprint", set(false));

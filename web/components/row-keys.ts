@@ -1,4 +1,4 @@
-/** Keyboard navigation between the rows of lists. */
+/** Keyboard navigation between rows of lists, also of lists that render only visible rows. */
 import { useCallback, useEffect, useReducer, useRef, useState } from "react";
 import { useShortcuts } from "./shortcuts.ts";
 
@@ -12,9 +12,9 @@ const elementOf = (key: string) =>
   document.querySelector<HTMLElement>(`[${attribute}="${CSS.escape(key)}"]`);
 
 /**
- * Walks the rows of a page's lists with j, k and the arrow keys. Of each row, a `[data-item]`, what opens
- * it is marked with `data-item-focus`. `all`: of a list of which not all rows are drawn; null stands for
- * one that can't be gone to. `reveal` draws one. Returns which row is the current one.
+ * Moves the focus between rows with j, k and the arrow keys. Each row has `data-item`, and its main
+ * control has `data-item-focus`. A list that renders only visible rows passes `all` its keys (null
+ * for a row without focus) and `reveal`, which renders a row. Returns the key of the current row.
  */
 export function useRowKeys(
   all?: readonly (string | null)[],
@@ -27,7 +27,7 @@ export function useRowKeys(
   const focus = useCallback((key: string) => {
     wanted.current = key;
     setCurrent(key);
-    // Also where it was the current one already: the focus is given by what is drawn next.
+    // Renders even if the key is unchanged: the effect below sets the focus.
     draw();
   }, []);
 
@@ -49,10 +49,10 @@ export function useRowKeys(
     element?.focus();
   });
 
-  /** From elsewhere on the page: to where one was, or below or above what the pointer is on. */
+  /** Starts at the focused row, else at the row under the pointer, else at the last current row. */
   const walk = (step: 1 | -1) => (event: KeyboardEvent) => {
     const keys = all ?? keysHere();
-    // A row that is not drawn yet gets the focus later than the next key may come.
+    // The row of the previous key press may still wait to be rendered and focused.
     const from =
       wanted.current ??
       keyOf(event.target) ??

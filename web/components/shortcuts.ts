@@ -1,20 +1,20 @@
 import { useEffect, useRef } from "react";
 import { isMac } from "./page.tsx";
 
-/** Keys as `n`, `shift+n`, `mod+k`, or two after one another as `g m`. */
+/** Handlers by key: `n`, `mod+k` (Ctrl or ⌘), `alt+n`, or a sequence such as `g m`. */
 type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 let first = "";
 let firstAt = 0;
 
-/** Whether the next key is the second of two, so that it means nothing by itself. */
+/** Whether the next key completes a sequence that started with `g`, within one second. */
 export const isSecondKey = (): boolean => first === "g" && Date.now() - firstAt < 1_000;
 
 const typing = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Whether something lay over the page when the key went down: it may be gone by that key itself. */
+/** Whether a dialog or menu was open at key down. The same key can close it before `onKey` runs. */
 let covered = false;
 const look = () => (covered = document.querySelector("[role=dialog], [role=menu]") !== null);
 
@@ -24,7 +24,7 @@ function nameOf({ key, metaKey, ctrlKey, altKey }: KeyboardEvent): string {
   return `${mod ? "mod+" : ""}${altKey ? "alt+" : ""}${name}`;
 }
 
-/** Those of everything on the page, the shell's first. */
+/** Shortcuts of all mounted components. Later ones override the shell's. */
 const active = new Set<{ readonly current: Shortcuts }>();
 
 function onKey(event: KeyboardEvent) {
@@ -43,7 +43,10 @@ function onKey(event: KeyboardEvent) {
 window.addEventListener("keydown", look, { capture: true });
 window.addEventListener("keydown", onKey);
 
-/** Shortcuts of what is on the page; never while somebody types, except those with a modifier that fields have no use for. */
+/**
+ * Registers shortcuts while a component is mounted. In text fields only shortcuts with Ctrl or ⌘
+ * apply, except undo (`mod+z`).
+ */
 export function useShortcuts(shortcuts: Shortcuts) {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;

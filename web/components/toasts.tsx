@@ -10,7 +10,7 @@ type Toast = {
   id: number;
   text: string;
   bad: boolean;
-  /** Until it goes by itself, in milliseconds. */
+  /** Display time in milliseconds. */
   life: number;
   action?: { label: string; do: () => void };
 };
@@ -24,27 +24,27 @@ let last = 0;
 function show(toast: Omit<Toast, "id">): () => void {
   const id = ++last;
   const remove = () => toasts.set(toasts.get().filter((other) => other.id !== id));
-  // The same word once more is no news, and the older one would only hide others.
+  // Replace an equal toast instead of repeating it.
   const others = toasts.get().filter((other) => toast.action || !isSame(other, toast));
   toasts.set([...others.slice(-3), { ...toast, id }]);
   setTimeout(remove, toast.life);
   return remove;
 }
 
-/** A short word on what was done. */
+/** Confirms an action for 4 s. */
 export const notify = (text: string) => show({ text, bad: false, life: 4_000 });
 
-/** What went wrong where there is no field to say it at. */
+/** Reports an error for 8 s, if no form field can show it. */
 export const notifyError = (error: unknown) =>
   show({ text: error instanceof Error ? error.message : String(error), bad: true, life: 8_000 });
 
-/** What a button does that takes a while; what goes wrong is told in a toast. */
+/** The action of a button that takes some time. Errors appear as a toast. */
 export function useAction(act: () => Promise<unknown>) {
   const { mutate, isPending } = useMutation({ mutationFn: act, onError: notifyError });
   return { isPending, run: () => mutate() };
 }
 
-/** What was done shows on the page, and is not stored yet. */
+/** Reports that a change is visible but waits for the connection to be saved. */
 export const tellOfWaiting = () => {
   notify("Will be saved once the connection is back");
 };
@@ -52,8 +52,8 @@ export const tellOfWaiting = () => {
 const undoMs = 10_000;
 
 /**
- * Tells what was done, and for ten seconds how to take it back. Returns how to end that earlier, which
- * is false where it is over.
+ * Confirms a completed action and offers to undo it for 10 s. The returned function removes the
+ * offer, and returns false if it had already expired.
  */
 export function notifyDone(text: string, takeBack: () => Promise<unknown>): () => boolean {
   let open = true;
@@ -76,8 +76,9 @@ export function notifyDone(text: string, takeBack: () => Promise<unknown>): () =
 }
 
 /**
- * Does something ten seconds from now unless the person takes it back; closing the page does it at
- * once. `hide` takes the thing off the page, `restore` brings it back, also when `commit` fails.
+ * Delays an action by 10 s, in which the person can undo it. Leaving the page performs it at once.
+ * `hide` removes the record from the page. `restore` shows it again after undo, or if `commit`
+ * fails.
  */
 export function withUndo(
   text: string,
@@ -162,7 +163,7 @@ function Countdown({ seconds }: { seconds: number }) {
 
 const ids = createStore<ReadonlySet<string>>(new Set());
 
-/** Records that are deleted, or about to be unless somebody takes it back: no list shows them. */
+/** IDs of records that were deleted or wait for deletion. Lists hide them. */
 export const useDeleting = ids.use;
 
 function change(id: string, isDeleting: boolean) {
@@ -172,7 +173,7 @@ function change(id: string, isDeleting: boolean) {
   ids.set(next);
 }
 
-/** Deletes a record by `commit` after the time in which it can be undone. */
+/** Hides a record at once, and deletes it with `commit` after the undo period. */
 export function deleteWithUndo(
   { id, title }: { id: string; title: string },
   commit: () => Promise<unknown>,

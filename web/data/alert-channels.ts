@@ -8,7 +8,6 @@ import { useRecord } from "./record.ts";
 
 export type { AlertChannel, Delivery };
 
-/** The routes of a channel. */
 export const channelRoutes = (id: string) => v1["alert-channels"]({ id });
 
 export const channelsQuery = dataQuery(listKey("alert-channel"), (options) =>
@@ -36,7 +35,7 @@ export const channelUsesQuery = dataQuery([...listKey("monitor"), "channel-uses"
   dashboard["alert-channel-uses"].get(options),
 );
 
-/** How many monitors and groups each channel belongs to; follows what happens to monitors. */
+/** Number of monitors and groups that use each channel. Refetched when a monitor changes. */
 export const useChannelUses = () => useQuery(channelUsesQuery);
 
 export const useUsersOfChannel = (id: string) =>

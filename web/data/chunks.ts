@@ -3,8 +3,8 @@ import { connection } from "./connection.ts";
 const loaders = new Set<() => Promise<unknown>>();
 
 /**
- * Loads a part of the page's script. While the server is away it waits for it: only where the server
- * answers and the file still can't be had, which another version of the page explains, it fails.
+ * Wraps a dynamic import so that it waits for a lost connection and then retries once. It fails if
+ * the server responds without the file, for example after an upgrade.
  */
 export function chunk<T>(load: () => Promise<T>): () => Promise<T> {
   const patient = async () => {
@@ -19,7 +19,7 @@ export function chunk<T>(load: () => Promise<T>): () => Promise<T> {
   return patient;
 }
 
-/** The first page has this long for itself. */
+/** Delay before preloading, so that the first page loads undisturbed. */
 const settleMs = 4_000;
 
 export const whenIdle = () =>
@@ -27,7 +27,10 @@ export const whenIdle = () =>
     "requestIdleCallback" in globalThis ? requestIdleCallback(resolve) : setTimeout(resolve, 200),
   );
 
-/** Loads all parts, one after the other, while there is nothing else to do: each page opens without the server from then on. */
+/**
+ * Preloads all parts of the script one by one while the browser is idle. Pages then open even
+ * without a connection.
+ */
 export function loadWhenIdle(): () => void {
   let isOver = false;
   const timer = setTimeout(async () => {

@@ -6,7 +6,7 @@ import { connection } from "./connection.ts";
 import { requestHeaders, takeEarly } from "./early.ts";
 import { signedOut } from "./signed-out.ts";
 
-/** What the server refused, in its own words; `details` name fields. */
+/** An error response of the server, with its message. `details` name the invalid fields. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -23,7 +23,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came: the network or the server is away. */
+/** No response: the network or the server is down. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
     super("Signalbox can't be reached.", { cause });
@@ -31,7 +31,10 @@ export class Unreachable extends Error {
   }
 }
 
-/** Does what may be done twice, however often the connection is lost before the server has answered. */
+/**
+ * Repeats an idempotent action until the server responds, however often the connection is lost.
+ * Calls `onWait` once if the first attempt finds no connection.
+ */
 export async function whenConnected<T>(act: () => Promise<T>, onWait: () => void): Promise<T> {
   for (let isTold = false; ; isTold = true) {
     try {
@@ -47,39 +50,44 @@ export async function whenConnected<T>(act: () => Promise<T>, onWait: () => void
 type Refusal = { code: string; message: string; details?: ErrorDetail[]; requestId: string };
 type Init = RequestInit & { file?: Blob };
 
-/** The page's own routes, by path. */
+/** Client of the admin page's routes (`/dashboard/…`), which includes the REST API. */
 export const { dashboard } = treaty<App>("", {
   keepDomain: true,
   parseDate: false,
   fetcher: request as typeof fetch,
-  // Eden writes every object as JSON: a file goes beside its body.
+  // Eden encodes every object as JSON, so a file is passed next to the body.
   onRequest: (_path, { body }): Init | undefined =>
     body instanceof Blob ? { file: body } : undefined,
-  // Eden's own way walks through every value, which takes longer than reading a long list.
+  // Eden's own parser visits every value, which is slower than reading a long list.
   onResponse: (response): unknown => (response.ok ? response.json() : undefined),
 });
 
-/** Those of the REST API, with the session in a key's place. */
+/** Client of the REST API, authenticated by the session instead of an API key. */
 export const { v1 } = dashboard.api;
 
-/** The path of a route of the REST API as scripts have it. */
+/** Path of a REST API route for scripts, which use API keys: without `/dashboard`. */
 export const pathOf = (route: { "~path": string }) => route["~path"].replace("/dashboard", "");
 
 const etags = new WeakMap<object, string>();
 let organizationId: string | null = null;
 
-/** The organization of every request from now on. */
+/** Sets the organization of all further requests. */
 export function setOrganization(id: string | null) {
   organizationId = id;
 }
 
-/** Has the server do a POST or PATCH once under this key, however often it is sent. */
+/**
+ * Headers that make a POST or PATCH idempotent: repeats with the same key have no further effect.
+ */
 export const onceUnder = (key: string) => ({ headers: { "Idempotency-Key": key } });
 
-/** Makes the server refuse the write with 412 if somebody changed this record since it was read; undefined overwrites. */
+/**
+ * Headers of a write. If the record has changed since it was loaded, the server rejects the write
+ * with 412. Without a record, the write overwrites any change.
+ */
 export function ifMatch(
   record: object | undefined,
-  /** What the write is done once under. */
+  /** Idempotency key of the write. */
   key?: string,
 ): { headers?: Record<string, string> } {
   const etag = record && etags.get(record);
@@ -93,7 +101,9 @@ export function ifMatch(
 type WriteListener = (isReplayed: boolean) => void;
 const writeListeners = new Set<WriteListener>();
 
-/** Calls back after every write that succeeded, and where one had succeeded before. */
+/**
+ * Calls the listener after each successful write, also after a replayed response to a repeated one.
+ */
 export function onWritten(listener: WriteListener) {
   writeListeners.add(listener);
   return () => void writeListeners.delete(listener);
@@ -106,7 +116,10 @@ export type Result<T> = {
   status: number;
 };
 
-/** A page of a list, with its `meta`. Throws what the server refused, or that it is away. */
+/**
+ * The response body: a page of a list with its `meta`. Throws `ApiError` or `Unreachable`. Stores
+ * the ETag of a record.
+ */
 export async function pageOf<T extends { data: unknown }>(result: Promise<Result<T>>): Promise<T> {
   const { data: body, error, response, status } = await result;
   if (error !== null || body === null) {
@@ -121,11 +134,11 @@ export async function pageOf<T extends { data: unknown }>(result: Promise<Result
   return body;
 }
 
-/** What `pageOf` finds, without what is around it: a record, or a list that has no pages. */
+/** The `data` of a response: a record, or a list without pages. */
 export const dataOf = async <T>(result: Promise<Result<{ data: T }>>): Promise<T> =>
   (await pageOf(result)).data;
 
-/** Where 401 says that a password, code or link was wrong, not that the session has ended. */
+/** Routes where 401 means a wrong password, code or link instead of an ended session. */
 const withoutSession = /^\/dashboard\/(sign-in|set-up|invitations\/(look|accept))/;
 
 async function request(url: string, init: Init): Promise<Response> {
@@ -139,19 +152,21 @@ async function request(url: string, init: Init): Promise<Response> {
 async function authenticated(url: string, init: Init): Promise<Response> {
   const response = await attempt(url, init);
   if (response.status !== 401 || withoutSession.test(url)) return response;
-  // The session may have got its new cookie while this was under way.
+  // The session cookie may have been renewed while this request was in flight.
   const second = await attempt(url, init);
   if (second.status !== 401) return second;
-  // What was to be done waits until somebody signs in again, and is then done.
+  // Wait until the person has signed in again, then repeat the request.
   await signedOut.wait();
   return attempt(url, init);
 }
 
-/** Whether the page is being closed or left, which ends requests that are not kept alive. */
+/** Whether the page is closing, which aborts requests without `keepalive`. */
 let leaving = false;
 addEventListener("pagehide", () => (leaving = true), { capture: true });
 addEventListener("pageshow", () => (leaving = false));
-/** Browsers refuse to keep more than 64 KiB alive. */
+/**
+ * Maximum body length of a `keepalive` request, in characters. Browsers reject more than 64 KiB.
+ */
 const mostKept = 60_000;
 
 async function attempt(url: string, { file, ...init }: Init): Promise<Response> {
@@ -159,7 +174,7 @@ async function attempt(url: string, { file, ...init }: Init): Promise<Response> 
   const headers = new Headers(init.headers);
   for (const [name, value] of Object.entries(requestHeaders(organizationId)))
     headers.set(name, value);
-  // Eden declares JSON for a query as well.
+  // Eden sets the JSON content type even without a body.
   if (text === undefined) headers.delete("Content-Type");
   if (file) headers.set("Content-Type", file.type);
   const keepalive = leaving && file === undefined && (text ?? "").length < mostKept;

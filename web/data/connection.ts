@@ -6,7 +6,7 @@ const state = createStore<ConnectionState>("good");
 let looking: ReturnType<typeof setTimeout> | null = null;
 const restoredListeners = new Set<() => void>();
 
-/** Whether the server answers. Once lost, it is looked for every two seconds until it does. */
+/** State of the connection to the server. While it is lost, polls the server every 2 s. */
 export const connection = {
   use: state.use,
   get: state.get,
@@ -19,7 +19,7 @@ export const connection = {
     state.set("lost");
     looking ??= setTimeout(() => void look(), 2_000);
   },
-  /** Resolves when the server answers: at once where it does, else once it is found again. */
+  /** Resolves once the server responds, immediately if it does now. */
   async answers(): Promise<void> {
     if (await isAnswering()) return connection.answered();
     connection.failed();
@@ -30,7 +30,9 @@ export const connection = {
       });
     });
   },
-  /** Calls back each time the server is found again. */
+  /**
+   * Calls the listener each time the connection is restored. Returns the function that removes it.
+   */
   onRestored(listener: () => void) {
     restoredListeners.add(listener);
     return () => void restoredListeners.delete(listener);

@@ -1,4 +1,4 @@
-/** Of this tab, by person, organization and form: somebody else who signs in here finds none of it. */
+/** Prefix of stored drafts. Another person who signs in in this tab must not see them. */
 let owner = "";
 
 export function setDraftOwner(personId: string, organizationId: string) {
@@ -9,13 +9,13 @@ const nameOf = (key: string) => `signalbox.draft ${owner} ${key}`;
 
 export type DraftValues = Record<string, unknown>;
 
-/** What was typed and not saved, so that neither a reload nor a lost session takes it. */
+/** Unsaved form values in the tab's session storage. They survive a reload and an ended session. */
 export const drafts = {
   read(key: string): DraftValues | undefined {
     const text = sessionStorage.getItem(nameOf(key));
     return text === null ? undefined : (JSON.parse(text) as DraftValues);
   },
-  /** An empty draft is none. */
+  /** Stores a draft, or removes it if it is empty. */
   write(key: string, values: DraftValues) {
     if (Object.keys(values).length === 0) sessionStorage.removeItem(nameOf(key));
     else sessionStorage.setItem(nameOf(key), JSON.stringify(values));

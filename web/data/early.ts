@@ -33,7 +33,7 @@ export function sendEarly() {
   for (const name of ["session", ...(isKnown ? firstRequestsFor(location.pathname) : [])]) {
     const url = `/dashboard/${name}`;
     const response = fetch(url, { headers: requestHeaders(organizationId) });
-    // Whoever takes the response handles the failure. Until then, it must not count as unhandled.
+    // The caller of `takeEarly` handles the error. Until then, it must not count as unhandled.
     response.catch(() => {});
     responses.set(url, response);
   }

@@ -1,15 +1,15 @@
 import type { EventNoun } from "../../src/events/catalogue.ts";
 
-// Queries are named as events are, which makes those fresh that hold what an event is about.
+// Query keys start with the noun of an event, so that an event invalidates the queries it affects.
 
-/** Of a record, and – with more words after it – of what belongs to it. */
+/** Key of a record. Longer keys with this prefix are for data that belongs to the record. */
 export const recordKey = (noun: EventNoun, id: string) => [noun, id] as const;
 
-/** Of the list of such records, and – with more words after it – of lists that hold some of them. */
+/** Key of the list of all records of a noun. Longer keys with this prefix are for partial lists. */
 export const listKey = (noun: EventNoun) => [noun, "list"] as const;
 
-/** Of who was notified of incidents. */
+/** Key of the notified channels of incidents. */
 export const tracesKey = [...listKey("incident"), "traces"] as const;
 
-/** Of who was notified of monitors that are down or degraded. */
+/** Key of the notified channels of monitors that are down or degraded. */
 export const attentionKey = [...tracesKey, "attention"] as const;

@@ -12,7 +12,10 @@ const nouns = {
   statusPages: "status-page",
 } as const;
 
-/** What was changed or deleted here since a configuration was applied, read anew whenever somebody looks. */
+/**
+ * Managed records that were changed or deleted here since the configuration was applied. Never
+ * cached.
+ */
 export const differingQuery = {
   ...dataQuery(["configuration", "differing"], (options) =>
     dashboard.configuration.records.get({ query: { differing: "true" }, ...options }),
@@ -20,10 +23,10 @@ export const differingQuery = {
   staleTime: 0,
 };
 
-/** Which record of a configuration. */
+/** A record by its section in configurations and its ID. */
 export type ManagedAs = { section: keyof typeof nouns; id: string };
 
-/** What configurations say of the records of a section. */
+/** The managed records of a section, with their configuration and drift. */
 export const useManagedRecords = (section: ManagedAs["section"], enabled = true) =>
   useQuery({
     ...dataQuery([...listKey(nouns[section]), "managed"], (options) =>
@@ -32,7 +35,10 @@ export const useManagedRecords = (section: ManagedAs["section"], enabled = true)
     enabled,
   });
 
-/** What a configuration says of the record; null where none manages it, or as long as that is unknown. */
+/**
+ * The configuration entry of a record; null if no configuration manages it, or while that is
+ * loading.
+ */
 export function useManaged({ section, id }: ManagedAs): ManagedRecord | null {
   const { data = [] } = useManagedRecords(section);
   return data.find((one) => one.id === id) ?? null;

@@ -1,4 +1,4 @@
-/** The overview of monitors and groups: reading it in parts, and changing it in place. */
+/** The overview of monitors and groups: loads it in parts, and updates it in place. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { expandMonitor, expandOverview } from "../../src/dashboard/rules.ts";
@@ -17,7 +17,10 @@ export type { Overview, OverviewGroup, OverviewMonitor };
 
 export const overviewKey = ["overview"] as const;
 
-/** All of them, or of many what the server finds; further rows that were read before are read again. */
+/**
+ * Query of the overview, which the server truncates if there are many monitors. A refetch also
+ * reloads the rows that were loaded later.
+ */
 export const overviewQueryOf = (filters?: OverviewFilters) => {
   const queryKey = filters === undefined ? overviewKey : [...overviewKey, filters];
   return queryOptions({
@@ -45,10 +48,10 @@ export const overviewQueryOf = (filters?: OverviewFilters) => {
   });
 };
 
-/** Of many monitors the first rows; who needs all of them takes `useOverview`. */
+/** The overview, possibly with only the first rows. `useOverview` loads all rows. */
 export const overviewQuery = overviewQueryOf();
 
-/** The overview with all its rows, which of many monitors come one after the other. */
+/** The overview with all rows. If there are many monitors, the rows arrive in batches. */
 export function useOverview() {
   const query = useQuery(overviewQuery);
   const isPart = query.data !== undefined && isPartly(query.data);
@@ -58,7 +61,7 @@ export function useOverview() {
   return query;
 }
 
-/** The most that the server gives at once. */
+/** Maximum number of rows per response. */
 const mostRows = 500;
 
 const foldersIn = ({ totals }: Overview) => totals?.folders ?? [];
@@ -67,7 +70,7 @@ export const countOf = (states: Partial<Record<State, number>>) =>
 
 type Rows = readonly OverviewMonitor[];
 
-/** What is made of rows, once for each list of them: many ask, and there may be thousands. */
+/** Caches a computation per list of rows: many components need it, of up to thousands of rows. */
 function ofRows<T>(make: (rows: Rows) => T): (rows: Rows) => T {
   const known = new WeakMap<Rows, T>();
   return (rows) => {
@@ -80,11 +83,13 @@ function ofRows<T>(make: (rows: Rows) => T): (rows: Rows) => T {
 const byFolder = ofRows((rows) => Map.groupBy(rows, ({ groupId }) => groupId));
 const none: Rows = [];
 
-/** The monitors of a folder that are here: the first of them, in order. */
+/** The loaded monitors of a folder: its first ones, in order. */
 const membersOf = ({ monitors }: Overview, groupId: string | null): Rows =>
   byFolder(monitors).get(groupId) ?? none;
 
-/** How many there are of a folder's monitors in each state. */
+/**
+ * Number of a folder's monitors per state. Uses the server's counts if some rows are not loaded.
+ */
 export function statesOf(overview: Overview, groupId: string | null) {
   const members = membersOf(overview, groupId);
   const counted = foldersIn(overview).find((folder) => folder.groupId === groupId)?.states ?? {};
@@ -97,7 +102,7 @@ export const statesIn = ofRows((rows) => {
   return states;
 });
 
-/** How many monitors there are in each state: counted by the server where not all of them are here. */
+/** Number of monitors per state. Uses the server's counts if some rows are not loaded. */
 export function allStates(overview: Overview): Partial<Record<State, number>> {
   if (!isPartly(overview)) return statesIn(overview.monitors);
   const states: Partial<Record<State, number>> = {};
@@ -107,25 +112,25 @@ export function allStates(overview: Overview): Partial<Record<State, number>> {
   return states;
 }
 
-/** Whether this folder has monitors that are not here. */
+/** Whether the folder has monitors that are not loaded. */
 export const isPartOf = (overview: Overview, groupId: string | null) =>
   countOf(statesOf(overview, groupId)) > membersOf(overview, groupId).length;
 
-/** Whether there are monitors that are not here. */
+/** Whether any monitors are not loaded. */
 export function isPartly(overview: Overview): boolean {
   const { totals, monitors } = overview;
   if (totals === undefined) return false;
   return totals.folders.reduce((sum, { states }) => sum + countOf(states), 0) > monitors.length;
 }
 
-/** Every monitor that is here: also what is worst, wherever it stands. */
+/** All loaded monitors, including down or degraded ones whose rows are not loaded yet. */
 export function knownIn({ monitors, totals }: Overview): readonly OverviewMonitor[] {
   if (totals === undefined) return monitors;
   const ids = new Set(monitors.map(({ id }) => id));
   return [...monitors, ...totals.troubled.filter(({ id }) => !ids.has(id))];
 }
 
-/** The same overview where the server has nothing that is not here. */
+/** Loads the next rows of a folder. Returns the same object if there are no new ones. */
 async function withFurtherRows(
   overview: Overview,
   filters: OverviewFilters | undefined,
@@ -147,7 +152,7 @@ async function withFurtherRows(
   );
 }
 
-/** With these rows at the end of what is here of their folder. */
+/** Adds rows at the end of their folder. Skips rows that are already loaded. */
 function withRows(overview: Overview, groupId: string | null, rows: readonly OverviewMonitor[]) {
   const known = new Set(overview.monitors.map(({ id }) => id));
   const fresh = rows.filter(({ id }) => !known.has(id));
@@ -161,7 +166,9 @@ function withRows(overview: Overview, groupId: string | null, rows: readonly Ove
 
 const reading = new Map<string, Promise<void>>();
 
-/** Has at least the first `until` rows of a folder here, soon; those in between come, too. */
+/**
+ * Loads at least the first `until` rows of a folder. Calls for one folder run one after the other.
+ */
 export function readRows(
   filters: OverviewFilters | undefined,
   groupId: string | null,
@@ -179,7 +186,7 @@ export function readRows(
       const known = new Set(overview.monitors);
       const fresh = next.monitors.filter((one) => !known.has(one));
       if (fresh.length === 0) return;
-      // It may have changed meanwhile.
+      // The live stream may have changed the overview during the request.
       queryClient.setQueryData<Overview>(queryKey, (now) => now && withRows(now, groupId, fresh));
     }
   });
@@ -197,12 +204,12 @@ async function readAll() {
     await readRows(undefined, groupId, Infinity);
 }
 
-/** Changes what the page holds of the overview; nothing happens before it is loaded. */
+/** Changes the cached overview, in all filtered variants. No-op before it is loaded. */
 export function changeOverview(change: (overview: Overview) => Overview) {
   queryClient.setQueriesData<Overview>({ queryKey: overviewKey }, (one) => one && change(one));
 }
 
-/** The overview with other rows in the place of some. */
+/** Replaces rows of the overview. */
 export function withChanged(
   overview: Overview,
   change: (row: OverviewMonitor) => OverviewMonitor,
@@ -220,7 +227,7 @@ export const withMonitor =
   (overview: Overview): Overview =>
     withChanged(overview, (one) => (one.id === id ? { ...one, ...change } : one));
 
-/** The overview without some monitors, which are not counted either. */
+/** Removes monitors from the overview and from its counts. */
 export function withoutMonitors(overview: Overview, ids: ReadonlySet<string>): Overview {
   const gone = knownIn(overview).filter(({ id }) => ids.has(id));
   const { monitors, totals } = overview;
@@ -238,7 +245,7 @@ export function withoutMonitors(overview: Overview, ids: ReadonlySet<string>): O
 
 export const refreshOverview = () => queryClient.invalidateQueries({ queryKey: overviewKey });
 
-/** What the mark and the favicon show. */
+/** The worst state of all monitors, for the logo and the favicon. Ignores pending monitors. */
 export function useOverallState(): State {
   const { data } = useQuery({
     ...overviewQuery,
@@ -252,7 +259,7 @@ export function useOverallState(): State {
   return data ?? "up";
 }
 
-/** The figures in the navigation; null while unknown. */
+/** Counts for the navigation; null while they load. */
 export function useCounts(): { monitors: number | null; openIncidents: number | null } {
   const { data: monitors } = useQuery({
     ...overviewQuery,

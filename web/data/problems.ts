@@ -13,11 +13,14 @@ export const problemsQuery = dataQuery([...listKey("alert-channel"), "problems"]
   dashboard.problems.get(options),
 );
 
-/** What keeps people from being told, and what is wrong with the appliance; deliveries and its own events renew it. */
+/**
+ * Failing alert channels and problems of the appliance. Events of deliveries and of the appliance
+ * refetch it.
+ */
 export const useProblems = () =>
   useQuery({
     ...problemsQuery,
-    // What is stuck, or passes by itself, makes no event.
+    // Stuck deliveries and problems that resolve themselves cause no event.
     refetchInterval: 60_000,
     placeholderData: (before) => before,
   });
@@ -26,7 +29,7 @@ export const attentionQuery = dataQuery(attentionKey, (options) =>
   dashboard.attention.get(options),
 );
 
-/** Who was told of what is down or degraded, by monitor. */
+/** Notified channels of monitors that are down or degraded, by monitor ID. */
 export const useAttention = () =>
   useQuery({
     ...attentionQuery,
@@ -39,10 +42,10 @@ const byMonitor = (all: Attention[]) => new Map(all.map((one) => [one.monitorId,
 export const isTroubled = ({ status }: OverviewMonitor) =>
   status === "down" || status === "degraded";
 
-/** Everything that somebody should look at; the titles of pages begin with it. */
+/** Number of troubled monitors, failing channels and problems. Page titles start with it. */
 export const problemCount = createStore(0);
 
-/** Counts for as long as somebody is signed in. */
+/** Updates `problemCount` while a person is signed in. */
 export function useProblemCount() {
   const { data: troubled = 0 } = useQuery({
     ...overviewQuery,

@@ -5,9 +5,9 @@ import { connection } from "./connection.ts";
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // The live stream says when something is old.
+      // The live stream invalidates queries earlier.
       staleTime: 30_000,
-      // Records carry their ETag by identity.
+      // ETags are stored by object identity, which structural sharing would change.
       structuralSharing: false,
       retry: (count, error) => !(error instanceof ApiError && error.status < 500) && count < 2,
       refetchOnWindowFocus: "always",
@@ -19,7 +19,7 @@ export const queryClient = new QueryClient({
 
 connection.onRestored(() => void queryClient.invalidateQueries());
 
-/** Asks for what is shown and could not be loaded. */
+/** Refetches the visible queries that failed. */
 export const askAgain = () =>
   queryClient.refetchQueries({
     type: "active",
@@ -28,7 +28,7 @@ export const askAgain = () =>
 
 type Options = { fetch: { signal: AbortSignal } };
 
-/** What a route answers, under a key. */
+/** Query options that load the `data` of a route. */
 export const dataQuery = <T>(
   queryKey: QueryKey,
   ask: (options: Options) => Promise<Result<{ data: T }>>,
@@ -36,11 +36,16 @@ export const dataQuery = <T>(
 
 type Coming = { isLoading: boolean; failureCount: number };
 
-/** Whether one of them comes for the first time; one that has failed is not waited for. */
+/**
+ * Whether any query is in its first load. Failed queries do not count, so pages do not wait for
+ * them.
+ */
 export const isComing = (queries: readonly Coming[]): boolean =>
   queries.some(({ isLoading, failureCount }) => isLoading && failureCount === 0);
 
-/** A page of a list, with its `meta`; the page before stays until this one is there. */
+/**
+ * Query options of a list page with its `meta`. The previous page stays visible during the load.
+ */
 export const pageQuery = <T extends { data: unknown }>(
   queryKey: QueryKey,
   ask: (options: Options) => Promise<Result<T>>,

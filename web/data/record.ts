@@ -4,7 +4,10 @@ import type { WhereQuery } from "../../src/dashboard/schema.ts";
 import { ApiError } from "./client.ts";
 import { switchOrganization, findOrganizationOf } from "./session.ts";
 
-/** The record of a page. A link may lead to another of the person's organizations: that one is switched to, unless the page was left. */
+/**
+ * Loads the record of a page. If it is in another organization of the person, as after following a
+ * link, switches to that organization.
+ */
 export function useRecord<T, D>(
   kind: WhereQuery["kind"],
   id: string,
@@ -27,7 +30,7 @@ export function useRecord<T, D>(
   return found;
 }
 
-/** Of what the server does not know yet. `crypto.randomUUID` is there over secure connections alone. */
+/** A random ID for a record that is not saved yet. `crypto.randomUUID` exists only over HTTPS. */
 export const provisionalId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, "0"),

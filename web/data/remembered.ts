@@ -1,9 +1,9 @@
 const key = "signalbox.organization";
 
-/** What this browser remembers of who used it. */
+/** Local storage key that is set while a person is signed in on this browser. */
 export const remembered = { here: "signalbox.here" };
 
-/** The organization that this tab looked at last, or any other tab. */
+/** The organization last opened in this tab, otherwise in any tab. */
 export function rememberedOrganization(): string | null {
   return sessionStorage.getItem(key) ?? localStorage.getItem(key);
 }

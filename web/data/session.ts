@@ -14,11 +14,11 @@ import { finishUndoable } from "./undoable.ts";
 export type Session = Presence;
 type Organization = Presence["organizations"][number];
 
-/** Of this tab: others may look at another organization meanwhile. */
+/** The organization of this tab. Other tabs can show other organizations. */
 let chosenId = rememberedOrganization();
 setOrganization(chosenId);
 
-/** From now on, also after a reload; tabs that are opened later begin with it. */
+/** Sets the organization of this tab, also after a reload. New tabs start with it. */
 function choose(id: string) {
   chosenId = id;
   setOrganization(id);
@@ -33,9 +33,10 @@ export async function loadSession(): Promise<Session> {
   }
   localStorage.setItem(remembered.here, "yes");
   const id = chosenOf(data)?.id ?? null;
-  // Where no organization was named, the server has answered for the first.
+  // Without an organization ID, the server used the person's first one.
   const answered = chosenId ?? data.organizations[0]?.id ?? null;
-  // What is there is of another organization: asked for early, or left by somebody who belongs to it no more.
+  // Cached data is of another organization: from early requests, or from one that the person has
+  // left.
   if (id !== answered) queryClient.removeQueries(ofOrganization);
   if (id !== null) choose(id);
   setDraftOwner(data.person?.id ?? "", id ?? "");
@@ -43,7 +44,7 @@ export async function loadSession(): Promise<Session> {
   return data;
 }
 
-/** Who is there; on a page that somebody is using, whoever signs in again. */
+/** Loads the session. If it ended while the page is in use, waits for the next sign-in. */
 async function presentSession(): Promise<Session> {
   const session = await loadSession();
   const before = queryClient.getQueryData<Session>(["session"]);
@@ -52,7 +53,7 @@ async function presentSession(): Promise<Session> {
   return loadSession();
 }
 
-/** The organization that was looked at last, or the person's first. */
+/** The organization last opened, or the person's first. */
 function chosenOf({ organizations }: Session): Organization | undefined {
   return organizations.find(({ id }) => id === chosenId) ?? organizations[0];
 }
@@ -63,14 +64,17 @@ export const sessionQuery = {
   staleTime: Infinity,
 };
 
-/** Whether somebody was signed in on this browser when it was last looked. */
+/** Whether a person was signed in on this browser at the last load of the session. */
 export const wasSignedIn = (): boolean => localStorage.getItem(remembered.here) !== null;
 
 export function useSession() {
   return useQuery(sessionQuery);
 }
 
-/** Who looks at which organization. Only below the shell, where somebody is signed in. */
+/**
+ * The signed-in person, their organization and rights. Throws outside the shell, where no one may
+ * be signed in.
+ */
 export function useSignedIn() {
   const { data } = useSession();
   const organization = data && chosenOf(data);
@@ -78,7 +82,7 @@ export function useSignedIn() {
     throw new Error("Nobody is signed in here.");
   const { person, organizations, version } = data;
   const atLeast = (role: Role) => roles.indexOf(organization.role) >= roles.indexOf(role);
-  /** Whether they have this role in the organization, or run the appliance. */
+  /** Whether the person has this role in the organization, or is an administrator. */
   const may = (needed: Role | "administrator") =>
     needed === "administrator" ? person.administrator : atLeast(needed);
   const mayWrite = atLeast("member");
@@ -89,7 +93,10 @@ const ofOrganization = {
   predicate: ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== "session",
 };
 
-/** Everything on the page becomes the other organization's; nothing of this one is shown, asked or done there. */
+/**
+ * Switches the page to another organization. Completes pending actions and removes all cached data
+ * first.
+ */
 export async function switchOrganization(id: string) {
   if (id === chosenId) return;
   finishUndoable();
@@ -98,19 +105,19 @@ export async function switchOrganization(id: string) {
   const { person } = queryClient.getQueryData<Session>(["session"]) ?? {};
   setDraftOwner(person?.id ?? "", id);
   queryClient.removeQueries(ofOrganization);
-  // The frame draws itself anew for whom it belongs to now.
+  // A new object makes the frame render again for the new organization.
   queryClient.setQueryData<Session>(["session"], (session) => session && { ...session });
   await queryClient.invalidateQueries({ queryKey: ["session"] });
 }
 
-/** Who is there, as they were just saved. */
+/** Updates the cached person with saved values. */
 export function keepPerson(saved: Partial<NonNullable<Session["person"]>>) {
   queryClient.setQueryData<Session>(["session"], (session) =>
     session?.person ? { ...session, person: { ...session.person, ...saved } } : session,
   );
 }
 
-/** Resolves with whether a code is needed next; else `renewSession` finds them signed in. */
+/** Signs in. Returns true if a two-factor code is needed; otherwise `renewSession` completes it. */
 export async function signIn(email: string, password: string): Promise<boolean> {
   const { state } = await dataOf(dashboard["sign-in"].post({ email, password }));
   return state === "two-factor";
@@ -118,19 +125,19 @@ export async function signIn(email: string, password: string): Promise<boolean> 
 
 export const signInWithCode = (code: string) => dataOf(dashboard["sign-in"].code.post({ code }));
 
-/** Who is there is looked at anew: what they may, or where they belong, has changed. */
+/** Reloads the session after a change of rights or organizations. */
 export async function renewSession() {
   queryClient.setQueryData(["session"], await loadSession());
 }
 
-/** Leaves nothing of the person in the page's memory. */
+/** Signs out, and reloads so that no data stays in memory. */
 export async function signOut() {
   await dataOf(dashboard["sign-out"].post());
   localStorage.removeItem(remembered.here);
   location.assign("/");
 }
 
-/** The organization of the person's that has such a record; null when none has. */
+/** ID of the person's organization that contains the record; null if none does. */
 export async function findOrganizationOf(
   kind: WhereQuery["kind"],
   id: string,

@@ -3,7 +3,7 @@ import { createStore } from "./store.ts";
 let waiting: PromiseWithResolvers<void> | null = null;
 const store = createStore(false);
 
-/** Whether the session has ended while the page was open; requests wait here until somebody signs in. */
+/** Whether the session ended while the page was open. Requests wait here for the next sign-in. */
 export const signedOut = {
   use: store.use,
   subscribe: store.subscribe,

@@ -9,12 +9,11 @@ import { useRecord } from "./record.ts";
 
 export type { StatusPage, Subscriber };
 
-/** The routes of a status page. */
 export const pageRoutes = (id: string) => v1["status-pages"]({ id });
 
 const listQuery = dataQuery(listKey("status-page"), (options) => v1["status-pages"].get(options));
 
-/** All pages, the default one first. */
+/** All status pages, the default page first. */
 export const useStatusPages = () => useQuery(listQuery);
 
 export const statusPageQuery = (id: string) =>
@@ -22,7 +21,7 @@ export const statusPageQuery = (id: string) =>
 
 export const useStatusPage = (id: string) => useRecord("status-page", id, statusPageQuery(id));
 
-/** A page as it was just saved. */
+/** Caches a page that was just saved. */
 export function cacheStatusPage(page: StatusPage) {
   queryClient.setQueryData(statusPageQuery(page.id).queryKey, page);
 }

@@ -1,4 +1,4 @@
-// Its buttons that copy an example have no name, groups of choices no role, fields of lists neither name nor state.
+/** Adds ARIA names, roles and states that the API reference renderer omits. */
 new MutationObserver(() => {
   for (const button of document.querySelectorAll(".scalar-code-copy:not([aria-label])"))
     button.setAttribute("aria-label", "Copy");
@@ -8,7 +8,7 @@ new MutationObserver(() => {
     field.setAttribute("aria-label", field.placeholder || "Search");
     field.setAttribute("aria-expanded", "true");
   }
-  // What it opens lies outside of all landmarks, between two buttons that take the focus elsewhere.
+  // Panels open outside all landmarks, and are surrounded by two unnamed focus guards.
   for (const panel of document.querySelectorAll("[id^=headlessui-popover-panel]:not([role])")) {
     panel.setAttribute("role", "region");
     panel.setAttribute("aria-label", "Choices");
@@ -17,12 +17,12 @@ new MutationObserver(() => {
     guard.removeAttribute("aria-hidden");
     guard.setAttribute("aria-label", "Leave the choices");
   }
-  // There is one way to authenticate: nothing to choose.
+  // Hides the choice of an authentication method, because there is only one.
   for (const button of document.querySelectorAll("[class~='group/combobox-button']"))
     if (button.textContent.startsWith("Selected Auth Type")) button.style.display = "none";
 }).observe(document.body, { childList: true, subtree: true });
 
-// The renderer is @scalar/api-reference's standalone build, served from the executable.
+// The renderer is the standalone build of @scalar/api-reference, served by the executable.
 Scalar.createApiReference("#reference", {
   url: "/api/v1/openapi.json",
   theme: "none",

@@ -11,7 +11,7 @@ import { Icon } from "../components/display/icons.tsx";
 import { Time } from "../components/display/time.tsx";
 import { notifyError } from "../components/toasts.tsx";
 
-/** Tells of a lost connection once it lasts longer than a blink; goes by itself. */
+/** Shows a lost connection after 1.5 s, until it is restored. */
 export function ConnectionBanner() {
   const [answers, live] = [connection.use(), liveState.use()];
   const lost = answers === "lost" || live === "lost";
@@ -30,7 +30,7 @@ export function ConnectionBanner() {
   );
 }
 
-/** Tells somebody that another has their password and tries codes, until they say that they know. */
+/** Warns of wrong two-factor codes after a correct password, until the person dismisses it. */
 export function WrongCodes() {
   const { wrongCodes } = useSignedIn().person;
   if (wrongCodes === null) return null;

@@ -1,4 +1,4 @@
-/** The commands of the command palette. */
+/** Collects the commands of the palette: pages, actions, and records of the cache or the server. */
 import { searchBounds } from "../../src/core/limits.ts";
 import { useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -39,7 +39,7 @@ const creatingPages = [
   ["Create status page", "/status-pages?new="],
 ] as const;
 
-/** Everything that the palette offers for a text: pages, actions and records. */
+/** All commands for a text: pages, actions and records. */
 export function useCommands(
   text: string,
   onHelp: () => void,

@@ -8,7 +8,7 @@ const CreateChannel = lazy(chunk(() => import("../pages/alert-channels/create-ch
 const CreateIncident = lazy(chunk(() => import("../pages/incidents/create-incident.tsx")));
 const MaintenanceDialog = lazy(chunk(() => import("../pages/maintenance/window-editor.tsx")));
 
-/** Editors that lie over whatever page is open; loaded when first needed. */
+/** The open editor dialog, on top of any page. Its script loads when first needed. */
 export function Dialogs() {
   const dialog = useDialog();
   return <Suspense>{dialog !== null && editorOf(dialog)}</Suspense>;

@@ -4,7 +4,7 @@ import { useSession } from "../data/session.ts";
 import { router } from "../router.tsx";
 import { ServerDown } from "./failures.tsx";
 
-/** Where somebody in this state of the session belongs, from `path`; null where they are right. */
+/** Path to redirect to in this state of the session; null if `path` is allowed. */
 function rightPlace(state: string, path: string): string | null {
   if (path === "/invitation") return null;
   if (state === "set-up") return path === "/set-up" ? null : "/set-up";
@@ -12,7 +12,10 @@ function rightPlace(state: string, path: string): string | null {
   return path === "/sign-in" ? null : "/sign-in";
 }
 
-/** Nothing is shown before it is known who is there. */
+/**
+ * Renders nothing until the session is loaded, then redirects to the sign-in or setup page if
+ * needed.
+ */
 export function Entrance({ children }: { children: ReactNode }) {
   const { data, error, refetch } = useSession();
   const state = data?.state;

@@ -1,4 +1,4 @@
-/** What a page shows when it fails or does not exist. */
+/** Full-page messages: server down, loading, page not found, and unexpected errors. */
 import { Button } from "@mantine/core";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
@@ -15,7 +15,7 @@ function Plain({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-/** The page was loaded but its server does not answer, or not as it should. */
+/** Shown if the server does not respond or returns an error. Retries once it responds. */
 export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry: () => void }) {
   useEffect(() => connection.onRestored(onRetry), [onRetry]);
   return (
@@ -29,7 +29,7 @@ export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry
   );
 }
 
-/** A page whose script is on its way, or waits for the server. */
+/** Shown while the script of a page loads or waits for the server. */
 export function Arriving() {
   const isLost = connection.use() === "lost";
   return (
@@ -50,14 +50,17 @@ export function NothingHere() {
   );
 }
 
-/** A fault of ours, or a file of a version that is gone: loading the page again helps with both. */
+/**
+ * Shown after an unexpected error, or if a script file is missing after an upgrade. Reloading helps
+ * with both.
+ */
 export function PageFailed({ error, reset }: ErrorComponentProps) {
   return (
     <Plain title="Something went wrong">
       <p className="quiet">{error instanceof Error ? error.message : String(error)}</p>
       <div className="flex gap-8">
         <Button onClick={reset}>Try again</Button>
-        {/* Without the server a browser would show its own page from then on. */}
+        {/* Wait for the server first: otherwise the browser would show its own error page. */}
         <Button onClick={() => void connection.answers().then(() => location.reload())}>
           Reload
         </Button>

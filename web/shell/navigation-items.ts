@@ -11,7 +11,7 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** A phone's bar has so many of them, the others are in its menu. */
+/** Number of pages in the navigation bar of phones. The others are in the person menu. */
 export const onPhones = 4;
 
 /** The pages of the navigation, in the order of their routes. */

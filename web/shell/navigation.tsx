@@ -8,7 +8,7 @@ import { stateLabels } from "../components/display/state-icon.tsx";
 import { onPhones, useNavigationItems } from "./navigation-items.ts";
 import { PersonMenu } from "./person-menu.tsx";
 
-/** How many of something there are; `word` says of what, where there is room. */
+/** A counter next to a page's label. `word` says what it counts, if there is space. */
 type Badge = { count: number; tone: "plain" | "hot" | "warn"; word: string };
 
 export function Navigation({ onHelp }: { onHelp: () => void }) {

@@ -1,27 +1,27 @@
-/** Ranks commands of the palette for a text. */
+/** Ranks the palette's commands by how well they match the typed text. */
 import type { ReactElement } from "react";
 import type { IconName } from "../components/display/icons.tsx";
 
 export type Command = {
   key: string;
   label: string;
-  /** At the right: what kind of thing it is, or its shortcut. */
+  /** Shown at the right: the kind of record, or the shortcut. */
   hint?: string;
   icon: IconName | ReactElement;
   run: () => void;
-  /** What else it is found by: an address, tags, a group. */
+  /** Further search terms, such as an address, tags or a group. */
   keywords?: string;
-  /** Shown although nothing was typed yet. */
+  /** Shown before any text is typed. */
   common?: boolean;
 };
 
 const most = 30;
 
-/** Without what people leave out when they type: case, and the marks of letters. */
+/** Removes case and diacritics, which people omit when they type. */
 const plain = (text: string) =>
   text.toLowerCase().replace(/ß/g, "ss").normalize("NFKD").replace(/\p{M}/gu, "");
 
-/** How well a command answers what was typed: 0 not at all, more is better. */
+/** Match quality of a command: 0 is no match, higher is better. */
 function scoreOf({ label, keywords = "" }: Command, text: string): number {
   const [found, others] = [plain(label), plain(keywords)];
   let score = 1;
@@ -40,7 +40,10 @@ function inside(found: string, word: string): number {
   return at === 0 ? 3 : /[^\p{L}\p{N}]/u.test(found[at - 1] ?? "") ? 2 : 1;
 }
 
-/** All its letters in their order, from the beginning of a word on and close to one another: `chkout` finds `Checkout`. */
+/**
+ * Fuzzy match, worth 0.25: all letters in order and close together, from the start of a word.
+ * `chkout` finds `Checkout`.
+ */
 function scattered(found: string, word: string): number {
   if (word.length < 3) return 0;
   for (const { index } of found.matchAll(/(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu)) {
@@ -51,7 +54,7 @@ function scattered(found: string, word: string): number {
   return 0;
 }
 
-/** The best first; without a text only what is common. */
+/** Sorts matching commands, the best first. Without a text, returns the common ones. */
 export function ranked(commands: readonly Command[], text: string): Command[] {
   if (text.trim() === "") return commands.filter(({ common }) => common).slice(0, most);
   return commands

@@ -1,4 +1,4 @@
-/** The command palette. */
+/** The dialog of the command palette: search field, results and keyboard control. */
 import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
@@ -38,7 +38,7 @@ function Finder({ onHelp }: { onHelp: () => void }) {
   function run(command: Command | undefined) {
     if (command === undefined) return;
     palette.set(false);
-    // After the dialog has given the keyboard back to the page.
+    // Runs after the closing dialog has returned the focus to the page.
     setTimeout(command.run);
   }
 

@@ -1,4 +1,4 @@
-/** The menu in the corner of the navigation. */
+/** The person menu in the corner of the navigation: organization, theme, help and account. */
 import { Menu, useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { ComponentProps } from "react";
@@ -13,7 +13,7 @@ import { notifyError } from "../components/toasts.tsx";
 import { onPhones, useNavigationItems } from "./navigation-items.ts";
 import { useOrganizationSwitch } from "./switching.ts";
 
-/** Also in the palette. */
+/** Color themes, also offered in the command palette. */
 export const themes: { value: "light" | "dark" | "auto"; label: string; icon: IconName }[] = [
   { value: "light", label: "Light", icon: "sun" },
   { value: "dark", label: "Dark", icon: "moon" },
@@ -22,7 +22,7 @@ export const themes: { value: "light" | "dark" | "auto"; label: string; icon: Ic
 
 const checkMark = (isChecked: boolean) => (isChecked ? <Icon name="check" size={14} /> : null);
 
-/** The menu in the corner of the navigation: organization, theme, help and account. */
+/** The person menu, with a badge for problems of the appliance. */
 export function PersonMenu({ onHelp }: { onHelp: () => void }) {
   const problems = useProblems().data?.appliance.length ?? 0;
   return (
@@ -90,7 +90,7 @@ function OrganizationItems() {
   );
 }
 
-/** Pages without a place of their own in the navigation: on a phone, settings are among them. */
+/** Pages that the navigation has no space for. On phones, they include the settings. */
 function PageItems({ problems }: { problems: number }) {
   const navigate = useNavigate();
   return (

@@ -1,4 +1,4 @@
-/** The sign-in form, with its second factor. */
+/** The sign-in form with two-factor authentication, also as a dialog after a session has ended. */
 import { Modal, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,7 +8,7 @@ import { signedOut } from "../data/signed-out.ts";
 import { FormFrame, useForm } from "../components/forms/form.tsx";
 import { PasswordField } from "../components/forms/password-field.tsx";
 
-/** The session ended while the page was open: signing in again goes on where it was, nothing typed is lost. */
+/** Asks the person to sign in again on the same page, so that no typed text is lost. */
 export function SignInDialog() {
   const { person } = useSignedIn();
   const queries = useQueryClient();
@@ -31,7 +31,7 @@ export function SignInDialog() {
   );
 }
 
-/** E-mail and password, then the code where two-factor is on. */
+/** Asks for e-mail and password, then for a code if two-factor authentication is on. */
 export function SignInForm({ email = "", onDone }: { email?: string; onDone?: () => void }) {
   const [needsCode, setNeedsCode] = useState(false);
   const credentials = useForm({ email, password: "" }, async ({ email, password }) => {

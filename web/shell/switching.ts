@@ -1,10 +1,13 @@
 import { useNavigate } from "@tanstack/react-router";
 import { switchOrganization } from "../data/session.ts";
 
-/** A page about one record, which the other organization does not have. */
+/** Path of a record's page. The record does not exist in other organizations. */
 const aboutOne = /^(\/(?!settings\/)[a-z-]+)\/[^/]+/;
 
-/** Switches by hand: a record's page is left for its list first, as its link would lead back. */
+/**
+ * Switches the organization on request. Leaves a record's page first, because the page would switch
+ * back.
+ */
 export function useOrganizationSwitch() {
   const navigate = useNavigate();
   return async (id: string) => {

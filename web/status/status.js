@@ -1,15 +1,17 @@
-// Times of the viewer on hover, and what is new every 15 s without a reload.
+/**
+ * Script of public status pages: local times on hover, details of each day, and updates every 15 s.
+ */
 const local = () => {
   for (const time of document.querySelectorAll("time"))
     time.title = new Date(time.dateTime).toLocaleString();
-  // One stop for each row: the arrow keys walk its days.
+  // One tab stop per row. Arrow keys move between its days.
   for (const bars of allBars()) {
     bars.role = "group";
     bars.tabIndex = 0;
   }
 };
 
-// What a day was: on hover, tap, focus and arrow keys.
+// The popover of a day, opened by hover, tap, focus and arrow keys.
 const allBars = () => [...document.querySelectorAll(".bars")];
 const pop = document.createElement("div");
 pop.className = "pop";
@@ -39,7 +41,7 @@ const open = (bar) => {
   shown?.classList.remove("open");
   shown = bar;
   bar.classList.add("open");
-  // The browser's own hint would stand in front.
+  // The browser's tooltip would cover the popover.
   if (bar.title) [bar.dataset.day, bar.title] = [bar.title, ""];
   const [date, words] = bar.dataset.day.split(": ");
   const day = new Date(date).toLocaleDateString("en-GB", {
@@ -50,7 +52,7 @@ const open = (bar) => {
     timeZone: "UTC",
   });
   const lines = element("dl", "");
-  // What went wrong comes before the figure that follows from it.
+  // Lists downtimes before the uptime that results from them.
   for (const part of words
     .split(", ")
     .sort((one, other) => one.endsWith(" up") - other.endsWith(" up"))) {
@@ -76,7 +78,7 @@ const open = (bar) => {
   pop.append(element("small", `← → day · ${enter}Esc close`, { ariaHidden: "true" }));
   pop.hidden = false;
   const [box, whole] = [bar.getBoundingClientRect(), row.getBoundingClientRect()];
-  // In a narrow window it is as wide as the row.
+  // In narrow windows, the popover is as wide as the row.
   pop.style.width = innerWidth > 600 ? "" : `${whole.width}px`;
   const middle = box.left + box.width / 2;
   const last = whole.right - pop.offsetWidth;
@@ -138,7 +140,7 @@ setInterval(async () => {
     const [now, then] = [fresh.querySelector(part), document.querySelector(part)];
     if (now.innerHTML !== then.innerHTML) then.replaceWith(now);
   }
-  // Whoever stood on a link stands there again.
+  // Restores the focus, which was lost with the replaced elements.
   if (place && document.activeElement === document.body)
     [...document.links]
       .find((link) => link.getAttribute("href") === place)

@@ -1,4 +1,4 @@
-/** Mantine's theme: defaults of its components, and its colors from our tokens. */
+/** Mantine theme: default props of components, and colors from our design tokens. */
 import {
   ActionIcon,
   Button,
@@ -15,7 +15,7 @@ import {
   Tooltip,
 } from "@mantine/core";
 
-/** Mantine wants ten shades of an accent; what it paints with comes from the tokens below. */
+/** Mantine requires ten shades. Its actual colors come from the tokens below. */
 const signal = Array.from({ length: 10 }, () => "#2f4fd8") as unknown as MantineColorsTuple;
 
 export const theme = createTheme({
@@ -65,11 +65,11 @@ export const theme = createTheme({
       defaultProps: {
         shadow: "md",
         transitionProps: { duration: 80 },
-        // A menu holds nothing but its items.
+        // The placeholder would be an element of the menu that is not an item.
         withInitialFocusPlaceholder: false,
       },
     }),
-    // The list itself scrolls: what scrolls around a list can't be reached by keyboard.
+    // The list scrolls itself: a scroll area around it is not reachable by keyboard.
     ...Object.fromEntries(
       ["Autocomplete", "MultiSelect", "TagsInput"].map((name) => [
         name,
@@ -79,11 +79,11 @@ export const theme = createTheme({
     Select: Select.extend({
       defaultProps: {
         withScrollArea: false,
-        // So that what is typed replaces what is chosen, and finds something else.
+        // Selects the text, so that typing replaces it and searches again.
         onClick: ({ currentTarget }) => !currentTarget.readOnly && currentTarget.select(),
       },
     }),
-    // What lies over the page is in a landmark as everything else is.
+    // Renders overlays in a landmark element, which accessibility rules require of all content.
     Portal: Portal.extend({ defaultProps: { target: "#overlays" } }),
     SegmentedControl: SegmentedControl.extend({ defaultProps: { withItemsBorders: false } }),
     Tooltip: Tooltip.extend({
@@ -129,7 +129,7 @@ const fromTokens = {
   "--mantine-color-gray-text": "var(--ink-2)",
 };
 
-/** The tokens are the source for both themes; Mantine's own colors follow them. */
+/** Maps Mantine's colors to our tokens. The tokens themselves depend on the theme. */
 export const cssVariablesResolver: CSSVariablesResolver = () => ({
   variables: {},
   light: fromTokens,

@@ -4,16 +4,22 @@ export { countInWords, latencyInWords, percent, plural } from "../../../src/core
 
 const thin = "\u202f";
 
-/** Between facts of one line; a line never begins with it. */
+/** Separates facts in a line. The no-break space prevents a line from starting with it. */
 export const dot = "\u00a0· ";
 
-/** What a check said, in the forms of the page: latencies have their separators, and stay on one line as ranges such as `200–299` do. */
+/**
+ * Formats the reason of a check result. Latencies get digit separators, and ranges such as
+ * `200–299` do not wrap.
+ */
 export const reasonInWords = (reason: string): string =>
   withLatencies(reason.replace(/(?<![-–\d])(\d+)[-–](\d+)(?![-–\d])/g, "$1\u2060–\u2060$2"));
 
-/** The color of what the last check said: one that could not be judged is not why the monitor is down. */
+/**
+ * Color class of the last check's reason. A check that was not judged is gray, because it does not
+ * explain the state.
+ */
 export const reasonTone = (state: string, reason: string): string =>
   reason.startsWith(notJudged) ? "quiet" : state;
 
-/** `12.4 MB`, with a thin space. */
+/** Formats a size, such as `12.4 MB`, with a thin space before the unit. */
 export const bytesInWords = (bytes: number): string => inWords(bytes).replace(" ", thin);

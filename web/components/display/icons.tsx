@@ -1,4 +1,4 @@
-/** The icons of the design, 24 × 24, drawn with one line. */
+/** Icons as SVG paths in a 24 × 24 box, drawn with a single stroke. */
 const paths = {
   pulse: "M3 12h4l3-8 4 16 3-8h4",
   chart: "M4 4v16h16M9 16v-5M13.5 16V7M18 16v-7",

@@ -1,7 +1,10 @@
 import { Alert } from "@mantine/core";
 import { type ManagedAs, useManaged } from "../../data/managed.ts";
 
-/** Says on a record's page that a configuration manages it, and what is not as that says. */
+/**
+ * Names the configuration that manages a record, and the fields that were edited here since it was
+ * applied.
+ */
 export function ManagedLine({ what }: { what: ManagedAs }) {
   const managed = useManaged(what);
   if (managed === null) return null;
@@ -19,7 +22,7 @@ export function ManagedLine({ what }: { what: ManagedAs }) {
   );
 }
 
-/** Warns before an edit that will not last. */
+/** Warns in an editor that the next run of the configuration overwrites the edit. */
 export function ManagedWarning({ what }: { what: ManagedAs }) {
   const managed = useManaged(what);
   if (managed === null) return null;

@@ -1,7 +1,10 @@
 import { useEffect } from "react";
 import type { State } from "./state-icon.tsx";
 
-/** Level: something is down; 45°: degraded; raised: clear. */
+/**
+ * Angle of the signal arm in degrees: horizontal for down, half raised for degraded, raised
+ * otherwise.
+ */
 function angleOf(state: State): number {
   if (state === "down") return 0;
   return state === "degraded" ? -20 : -40;
@@ -29,7 +32,7 @@ export function Mark({ state, size = 24 }: { state: State; size?: number }) {
 
 const tones: Partial<Record<State, string>> = { down: "#c2273b", degraded: "#b87400" };
 
-/** The browser's tab shows the same arm, in the color of trouble. */
+/** Draws the signal arm as the favicon, in the color of the state. */
 export function useFavicon(state: State) {
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>("link[rel=icon]");

@@ -1,4 +1,4 @@
-/** Renders Markdown as elements. */
+/** Renders parsed Markdown as React elements, never as an HTML string. */
 import { Fragment, type ReactNode } from "react";
 import {
   type Block,
@@ -9,7 +9,7 @@ import {
   type Run,
 } from "../../../src/core/text/markdown.ts";
 
-/** What people wrote, as it is shown to those who read it; `isPlain` for words that nobody typed. */
+/** Renders Markdown. With `isPlain` the text is shown as it is, for generated messages. */
 export function Markdown({ text, isPlain = false }: { text: string; isPlain?: boolean }) {
   const blocks = isPlain ? plainBlocks(text) : parseMarkdown(text);
   return <div className="md">{keyed(blocks, (block) => blockOf(block, "auto"))}</div>;
@@ -18,7 +18,7 @@ export function Markdown({ text, isPlain = false }: { text: string; isPlain?: bo
 const keyed = <T,>(all: readonly T[], shown: (one: T) => ReactNode) =>
   all.map((one, index) => <Fragment key={index}>{shown(one)}</Fragment>);
 
-/** Within a list its direction holds for all. */
+/** Renders a block. Blocks in a list inherit the text direction of the list. */
 function blockOf(block: Block, dir?: "auto"): ReactNode {
   switch (block.kind) {
     case "paragraph":

@@ -1,6 +1,8 @@
 const listing = new Intl.ListFormat("en-GB");
 
-/** Names as a list in words, each with its direction to itself: `Shop, Search and Blog`. */
+/**
+ * Joins names to a phrase such as `Shop, Search and Blog`. Each name has its own text direction.
+ */
 export function Names({ names }: { names: readonly string[] }) {
   return listing
     .formatToParts(names)

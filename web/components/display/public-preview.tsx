@@ -2,7 +2,7 @@ import { type CSSProperties, useEffect, useRef, useState } from "react";
 
 type Page = { html: string; accent: string | null };
 
-/** A public page that the server made, in a frame where it can neither run scripts nor send forms. */
+/** Shows HTML of a public page in a sandboxed frame, without scripts and forms. */
 export function PublicPreview({
   html,
   accent,
@@ -18,7 +18,7 @@ export function PublicPreview({
       className="public-preview"
       title={title}
       srcDoc={first}
-      // The same origin is needed for its typeface; its links open in tabs of their own.
+      // Fonts load only from the same origin. Links open in new tabs, outside the sandbox.
       sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
       onLoad={() => show(frame.current, { html, accent })}
       {...(style && { style })}
@@ -26,7 +26,7 @@ export function PublicPreview({
   );
 }
 
-/** Changes what the frame shows in its place, so that nothing blinks and nobody loses where they were. */
+/** Replaces the body of the loaded page: reloading would flicker and lose the scroll position. */
 function show(frame: HTMLIFrameElement | null, { html, accent }: Page) {
   const shown = frame?.contentDocument;
   if (!shown || shown.querySelector("main") === null) return;

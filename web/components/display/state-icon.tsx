@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 export type State = "up" | "degraded" | "down" | "maintenance" | "paused" | "pending" | "unknown";
 
-/** One word a state, everywhere. */
+/** Label of each state, the same on all pages. */
 export const stateLabels: Record<State, string> = {
   up: "Up",
   degraded: "Degraded",
@@ -72,7 +72,7 @@ const shapes: Record<State, ReactNode> = {
   unknown: ring({ strokeDasharray: "2.4 2.5" }),
 };
 
-/** A state as shape and color; name it with `label` wherever its word does not stand beside it. */
+/** Draws a state as shape and color. Set `label` if no text next to the icon names the state. */
 export function StateIcon({
   state,
   size = 16,
@@ -98,7 +98,9 @@ export function StateIcon({
   );
 }
 
-/** The worst first: what a folder, the mark and the favicon show of many. */
+/**
+ * States by severity. Folders, the logo and the favicon show the worst state of several monitors.
+ */
 export const worstFirst: State[] = [
   "down",
   "degraded",

@@ -1,11 +1,11 @@
-/** Times and durations in the person's time zone, which stay up to date. */
+/** Times and durations in the organization's time zone. Relative times update every second. */
 import { Tooltip } from "@mantine/core";
 import { createContext, useContext } from "react";
 import { durationInWords as inWords } from "../../../src/core/text/words.ts";
 import { formatIn, minuteFormat, momentIn } from "../../../src/core/time/times.ts";
 import { createStore } from "../../data/store.ts";
 
-/** The organization's time zone, in which all times are shown. */
+/** Time zone of the organization. All times are shown in it. */
 export const Zone = createContext("UTC");
 export const useZone = () => useContext(Zone);
 
@@ -15,10 +15,10 @@ setInterval(() => {
 }, 1_000);
 document.addEventListener("visibilitychange", () => clock.set(Date.now()));
 
-/** Now, each second anew. */
+/** The current time in Unix milliseconds, updated every second while the page is visible. */
 export const useNow = clock.use;
 
-/** `Fri, 20 Nov 2026, 14:31:05 CET`. */
+/** Full date and time, such as `Fri, 20 Nov 2026, 14:31:05 CET`. */
 export const absolute = (at: number | string, zone: string) =>
   formatIn(zone, {
     weekday: "short",
@@ -30,14 +30,14 @@ export const absolute = (at: number | string, zone: string) =>
     timeZoneName: "short",
   }).format(new Date(at));
 
-/** `8 min 30 s`, or `just now` below a second. */
+/** Time since an instant, such as `8 min 30 s ago`, or `just now` below one second. */
 function ago(at: number | string, now: number): string {
   const seconds = Math.floor((now - new Date(at).getTime()) / 1000);
   if (seconds < 1) return "just now";
   return `${durationInWords(seconds >= 3600 ? seconds - (seconds % 60) : seconds)} ago`;
 }
 
-/** `in 29 d`, or `ended` from that moment on. */
+/** Time until an instant, such as `in 29 d`, or `ended` once it has passed. */
 function until(at: string, now: number): string {
   const seconds = Math.ceil((new Date(at).getTime() - now) / 1000);
   if (seconds <= 0) return "ended";
@@ -45,10 +45,10 @@ function until(at: string, now: number): string {
   return `in ${durationInWords(Math.round(seconds / unit) * unit)}`;
 }
 
-/** A number and its unit stay on one line. */
+/** Formats a duration with no-break spaces between numbers and units. */
 export const durationInWords = (seconds: number): string => inWords(seconds, "\u00a0");
 
-/** A time as people say it, in full on hover. */
+/** A time in a short form, with date, time and time zone on hover. */
 export function Time({
   at,
   as = "ago",
@@ -76,7 +76,7 @@ export function Time({
   );
 }
 
-/** Every time zone the browser knows, after those in use and UTC. */
+/** All time zones of the browser, preceded by the given ones and UTC. */
 export function zonesWith(...used: string[]): string[] {
   return [...new Set([...used, "UTC", ...Intl.supportedValuesOf("timeZone")])];
 }

@@ -1,4 +1,4 @@
-/** The lines of assertions in the editor of a monitor. */
+/** The assertions field of the monitor editor: one line per condition on a response. */
 import { NumberInput, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import {
@@ -47,7 +47,9 @@ const options = <T extends string>(values: readonly T[], words: Record<T, string
 
 const allSources = Object.keys(assertionSources) as AssertionSource[];
 
-/** What a value is written as: bare text, a number, or in JSON whichever it looks like. */
+/**
+ * How the value of an assertion is entered. `any` is a JSON value whose type follows from the text.
+ */
 type Writing = "text" | "number" | "any" | "none";
 
 function writingOf({ source, op }: Pick<Assertion, "source" | "op">): Writing {
@@ -58,7 +60,7 @@ function writingOf({ source, op }: Pick<Assertion, "source" | "op">): Writing {
 
 const empty = { text: "", any: "", number: null, none: null };
 
-/** With another source or comparison it keeps what still has a meaning. */
+/** Applies a change of source or comparison, and resets the parts that it makes invalid. */
 function changed(before: Assertion, change: Partial<Assertion>): Assertion {
   const next = { ...before, ...change };
   const { ops, path } = assertionSources[next.source];
@@ -72,7 +74,7 @@ type Props = {
   name: string;
   label: string;
   hint?: string | undefined;
-  /** Those that the type has; all of them where nothing is said. */
+  /** Sources that the monitor type supports. Default: all. */
   sources?: readonly AssertionSource[] | undefined;
   error: string | undefined;
   errorOf: (path: string) => string | undefined;
@@ -80,7 +82,7 @@ type Props = {
   onChange: (value: Assertion[]) => void;
 };
 
-/** Assertions as lines of what, how it is compared, and with what. */
+/** A list of assertions. Each line has a source, a comparison and a value. */
 export function AssertionsField({
   name,
   label,
@@ -222,7 +224,7 @@ function ValueInput({ label, writing, placeholder, value, onChange, error }: Val
   );
 }
 
-/** `true`, `12`, `null` and `"12"` are different values in JSON: quotes say that it is text. */
+/** Parses a JSON scalar. Quotes force text: `"12"` is a string, `12` is a number. */
 export function scalarOf(text: string): Value {
   if (text === "null") return null;
   if (text === "true" || text === "false") return text === "true";
@@ -231,7 +233,9 @@ export function scalarOf(text: string): Value {
     : text.replace(/^"(.*)"$/s, "$1");
 }
 
-/** The same written down, in quotes where it would be taken for something else. */
+/**
+ * Formats a JSON scalar, the reverse of `scalarOf`. Quotes text that would parse as another type.
+ */
 export function scalarText(value: Value): string {
   if (typeof value !== "string") return String(value);
   return scalarOf(value) === value ? value : `"${value}"`;

@@ -3,7 +3,10 @@ import type { ComponentPropsWithRef, MouseEvent } from "react";
 
 type Props = ButtonProps & Omit<ComponentPropsWithRef<"button">, keyof ButtonProps>;
 
-/** A button that shows that it is `loading` and takes no click meanwhile, but keeps the focus, which a disabled one would lose. */
+/**
+ * A button that ignores clicks while `loading`. Unlike a disabled button, it does not lose the
+ * focus.
+ */
 export function BusyButton({ loading = false, disabled = false, ...props }: Props) {
   return (
     <Button

@@ -1,4 +1,4 @@
-/** A dialog that reads a record before it edits it. */
+/** The dialog of an editor, which loads the record first. */
 import { Modal } from "@mantine/core";
 import { type ManagedAs, useManagedRecords } from "../../data/managed.ts";
 import { isComing } from "../../data/query.ts";
@@ -6,9 +6,9 @@ import { ManagedWarning } from "../display/managed-notice.tsx";
 import { Fragment, type ReactNode, useEffect, useState } from "react";
 
 /**
- * The dialog of an editor, of a new record or of one as it was when somebody began to edit it. Unlike
- * a query that one stays as it was, whatever changes meanwhile: what was typed is never lost. `reload`
- * begins anew with what is stored now.
+ * Loads a record once and renders its editor; a new record has nothing to load. Unlike a query, the
+ * record is not refetched, so typed text is never lost. `reload` discards the edit and loads the
+ * stored record.
  */
 export function EditorDialog<T extends object>({
   title,
@@ -22,13 +22,13 @@ export function EditorDialog<T extends object>({
 }: {
   title: string;
   size: number;
-  /** Of the record that is edited, or copied; null for a new one. */
+  /** ID of the edited or copied record; null for a new one without a template. */
   id: string | null;
-  /** The section of a configuration that may manage it, where it is edited. */
+  /** The configuration section of the record, for a warning if a configuration manages it. */
   managed?: ManagedAs["section"] | null;
-  /** What else its fields need. */
+  /** Further queries that must be loaded before the editor appears. */
   besides?: Parameters<typeof isComing>[0];
-  /** Reads it; the same function each time. */
+  /** Loads the record. Must be a stable function, because a new one loads again. */
   read: (id: string) => Promise<T>;
   onClose: () => void;
   children: (record: T | undefined, reload: () => void) => ReactNode;

@@ -16,7 +16,7 @@ type Json = {
   maxLength?: number;
   writeOnly?: boolean;
   description?: string;
-  /** A schema with a name of its own stands among the definitions. */
+  /** Reference to a named schema in `$defs`. */
   $ref?: string;
   $defs?: Record<string, Json>;
 };
@@ -36,17 +36,17 @@ export type FieldKind = {
   nullable: boolean;
   secret: boolean;
   schema: Json;
-  /** What the assertions of a type may be about. */
+  /** Sources that assertions of this monitor type can test. */
   sources?: AssertionSource[];
-  /** Of an object, or of each in a list of them. */
+  /** Fields of an object, or of each record in a list. */
   parts?: Record<string, FieldKind>;
   initial: unknown;
 };
 
-/** What a field of a zod schema asks for, by its JSON schema. */
+/** Derives the form control of a zod schema from its JSON schema. */
 export function kindOf(field: z.ZodType): FieldKind {
   const root = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Json;
-  // Of what is transformed, its JSON schema does not say it.
+  // JSON schemas of transformed fields contain no default.
   if (field instanceof z.ZodDefault) root.default ??= field.parse(undefined);
   return kindIn(root, root.$defs ?? {});
 }
@@ -87,7 +87,7 @@ function kindIn(field: Json, parts: Record<string, Json>): FieldKind {
   return { ...base, control: "text", initial: initial ?? "" };
 }
 
-/** `retryInterval` as `Retry interval`, for a field without words of its own. */
+/** Label of a field without its own: `retryInterval` becomes `Retry interval`. */
 export const inWords = (name: string) =>
   name.charAt(0).toUpperCase() +
   name.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
@@ -95,13 +95,15 @@ export const inWords = (name: string) =>
 export const optionWords = (option: string) =>
   /^[A-Z]+$/.test(option) ? option : option.charAt(0).toUpperCase() + option.slice(1);
 
-/** What is sent of a field that nobody typed into. */
+/** Value of a field that was never edited. */
 export function untouched({ control, nullable, initial, schema }: FieldKind): unknown {
   if (control === "text" && nullable && initial === "") return null;
   return initial === undefined ? schema.enum?.[0] : initial;
 }
 
-/** What stands in a record before somebody typed; a secret is absent, which keeps what is stored. */
+/**
+ * Values of a new record. Secrets are omitted: an absent secret leaves the stored one unchanged.
+ */
 export const emptyOf = (parts: Record<string, FieldKind>): Own =>
   Object.fromEntries(
     Object.entries(parts).flatMap(([name, kind]) => (kind.secret ? [] : [[name, untouched(kind)]])),

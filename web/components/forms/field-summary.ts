@@ -1,4 +1,4 @@
-/** Summarizes the fields of a closed part of a form. */
+/** Summarizes a collapsed section of a form in one line of text. */
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { parseMarkdown, toText } from "../../../src/core/text/markdown.ts";
 import { countInWords, durationInWords, latencyInWords } from "../../../src/core/text/words.ts";
@@ -10,11 +10,11 @@ type Field = {
   kind: ReturnType<typeof kindOf>;
   labels: FieldLabels | undefined;
   value: unknown;
-  /** It is said of it even what stands in every new record. */
+  /** Mentioned even if the value is the default. */
   isKey: boolean;
 };
 
-/** What stands in a closed part of a form, in a line: its key fields and those that somebody changed. */
+/** Summarizes fields in one line: key fields, and fields whose values differ from the defaults. */
 export function summaryOf(fields: readonly Field[]): string {
   return fields
     .filter(({ isKey, kind, value }) => isKey || !isUsual(value, kind.initial))
@@ -53,7 +53,7 @@ function wordsFor({ name, kind, labels, value }: Field): string | null {
       return label;
     default:
       if (labels?.markdown === true) return toText(parseMarkdown(value as string));
-      // A certificate says nothing in a line.
+      // Only the name: long values such as certificates are unreadable in one line.
       if (labels?.named === true) return label;
       return `${label}: ${String(value as string)}`;
   }

@@ -1,11 +1,11 @@
-/** The controls of filter bars. */
+/** Controls of filter bars: search field, toggles, choices, and the indicator of live updates. */
 import { searchBounds } from "../../../src/core/limits.ts";
 import { Menu } from "@mantine/core";
 import { type ReactNode, type RefObject, useEffect, useState } from "react";
 import { liveState } from "../../data/live.ts";
 import { Icon } from "../display/icons.tsx";
 
-/** The address follows a moment after the typing, the field at once. */
+/** A search field that reports its text 120 ms after the last key, for the URL. */
 export function SearchField({
   label,
   value,
@@ -45,7 +45,7 @@ export function SearchField({
   );
 }
 
-/** A filter that is on or off. */
+/** A filter that toggles. */
 export function Chip({
   on,
   onToggle,

@@ -152,7 +152,10 @@ function ConflictDialog<V extends Values>({ form }: { form: Form<V> }) {
   );
 }
 
-/** A part of a form that most people leave as it is: closed it says what stands in it. Opens by itself when something in it is wrong. */
+/**
+ * A collapsible section of a form that most people leave unchanged. Collapsed, it shows a summary.
+ * It opens if it contains an error.
+ */
 export function Fold({
   title,
   summary,
@@ -187,7 +190,7 @@ export function Fold({
   );
 }
 
-/** A choice of few, all in sight. */
+/** A choice between a few options, all visible. */
 export function ChoiceField<T extends string>({
   label,
   options,

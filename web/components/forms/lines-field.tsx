@@ -5,21 +5,21 @@ import { Icon } from "../display/icons.tsx";
 type Props<T> = {
   label: string;
   hint: string | undefined;
-  /** Of the list as a whole. */
+  /** Error about the whole list. */
   error: string | undefined;
-  /** What one of them is called. */
+  /** Name of one entry, such as `header`, for the button that adds one. */
   item: string;
-  /** What this one is called. */
+  /** Name of this entry, for screen readers. Default: `item` with its number. */
   nameOf?: (line: T, index: number) => string;
   lines: readonly T[];
-  /** Null where no more fit. */
+  /** Adds an entry; null if the list is full. */
   onAdd: (() => void) | null;
   onRemove: (index: number) => void;
-  /** The controls of a line. */
+  /** Renders the controls of an entry. */
   children: (line: T, index: number) => ReactNode;
 };
 
-/** A list of which each entry is a line of controls. */
+/** A list whose entries are lines of controls, with buttons to add and remove them. */
 export function LinesField<T>({
   label,
   hint,
@@ -35,7 +35,7 @@ export function LinesField<T>({
     <Input.Wrapper label={label} description={hint} error={error} labelElement="div">
       <div className="flex flex-col items-start gap-8 mt-6" role="group" aria-label={label}>
         {lines.map((line, index) => (
-          // One that goes takes what was typed into it along.
+          // The key contains the length: after a removal, all lines are new and show their values.
           <div
             className="field-line flex gap-6 items-start w-full"
             key={`${lines.length} ${index}`}

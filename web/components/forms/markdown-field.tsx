@@ -1,4 +1,4 @@
-/** A text field for Markdown, with tools and a preview. */
+/** A text field for Markdown with a toolbar, shortcuts and a live preview. */
 import { Textarea, type TextareaProps } from "@mantine/core";
 import { useLocalStorage, useMergedRef } from "@mantine/hooks";
 import { type KeyboardEvent, lazy, type Ref, Suspense, useRef } from "react";
@@ -107,7 +107,7 @@ function walk(event: KeyboardEvent<HTMLElement>) {
 type Tool = {
   label: string;
   icon: IconName;
-  /** Together with Ctrl. */
+  /** Shortcut key, pressed with Ctrl or ⌘. */
   key?: string;
   /** Replaces the selection. `words` is selected afterwards. */
   change: (selected: string) => { before: string; words: string; after: string };
@@ -155,7 +155,7 @@ function write(area: HTMLTextAreaElement, { change, ofLines = false }: Tool) {
   const { before, words, after } = change(value.slice(start, selectionEnd));
   area.focus();
   area.setSelectionRange(start, selectionEnd);
-  // The one way to write into a field that can be undone there.
+  // Deprecated, but the only API that leaves the browser's undo history intact.
   document.execCommand("insertText", false, before + words + after);
   const from = start + before.length;
   area.setSelectionRange(ofLines ? from + words.length : from, from + words.length);

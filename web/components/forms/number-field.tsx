@@ -6,7 +6,9 @@ type NumberFieldProps = Omit<NumberInputProps, "value" | "onChange" | "onBlur"> 
   onChange: (value: number) => void;
 };
 
-/** A number that is always there: emptied, it is 0, but what is typed next doesn't come beside a zero. */
+/**
+ * A number field that cannot be null. Empty counts as 0, but shows no zero while the person types.
+ */
 export function NumberField({ value, onChange, ...props }: NumberFieldProps) {
   const [isEmpty, setIsEmpty] = useState(false);
   return (

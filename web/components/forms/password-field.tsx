@@ -1,7 +1,10 @@
 import { PasswordInput, type PasswordInputProps } from "@mantine/core";
 import { useId } from "@mantine/hooks";
 
-/** A password's field whose errors screen readers know of; those of Mantine's own are only seen. */
+/**
+ * A password field whose hint and error are announced by screen readers. Mantine only displays
+ * them.
+ */
 export function PasswordField(props: PasswordInputProps) {
   const id = useId(props.id);
   const described = [

@@ -5,20 +5,20 @@ import { fieldPath } from "../../../src/core/text/words.ts";
 
 type Values = Record<string, unknown>;
 
-/** What an editor knows of the secrets that are stored with a record, by path. */
+/** The stored secrets of a record, by path, as far as an editor knows them. */
 export type StoredSecrets = {
   isSet(path: string): boolean;
-  /** Whether it has to be entered again, since the record would be sent to another address. */
+  /** Whether the secret must be entered again, because its destination changed. */
   isAsked(path: string): boolean;
-  /** What is wrong with a secret, in the words of this page. */
+  /** The error of a secret. If it must be entered again, the text says why. */
   errorOf(path: string): string | undefined;
 };
 
-/** The fields of a type that hold its secrets, whole or in part. */
+/** Fields of a type that contain secrets, entirely or in part. */
 export const fieldsWith = (secrets: Kind["secrets"]): string[] =>
   Object.keys(secrets).map((path) => path.split(".")[0] ?? path);
 
-/** The secrets of a record as it is shown, while `body` is what would be sent; null for a new record. */
+/** Compares the stored record with the edited `body`. `record` is null for a new record. */
 export function storedSecrets(
   kinds: Kinds,
   type: string,
@@ -32,7 +32,7 @@ export function storedSecrets(
       const field = path.slice(0, -2);
       for (const name of Object.keys(record[field] ?? {})) set.add(fieldPath([field, name]));
     }
-  // Only that they are set matters.
+  // Placeholders: the values are unknown here, only whether they are set.
   const known = Object.fromEntries([...set].map((path) => [path, "set"]));
   const current = joinSecrets(kinds, type, record ?? {}, known);
   const asked = new Set(strandedSecrets(kinds, type, current, body).map((keys) => fieldPath(keys)));
@@ -54,13 +54,13 @@ function askedAgain(kind: Kind | undefined, path: string): string {
   return `The address changed: enter this again for the new one${without}.`;
 }
 
-/** What an empty field says of the secret behind it. */
+/** Placeholder of an empty secret field. */
 export function placeholderOf(secrets: StoredSecrets, path: string): string | undefined {
   if (secrets.isAsked(path)) return "Enter it again for the new address";
   return secrets.isSet(path) ? "Set; leave empty to keep it" : undefined;
 }
 
-/** For forms whose records have none. */
+/** For forms of records without secrets. */
 export const noSecrets: StoredSecrets = {
   isSet: () => false,
   isAsked: () => false,

@@ -327,7 +327,7 @@ function useOnceKey(draft: Draft | undefined, isRestored: boolean) {
 const isSame = (one: unknown, other: unknown) =>
   JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 
-/** Makes a sentence of a message such as `must have at most 255 characters`. */
+/** Turns a message such as `must have at most 255 characters` into a sentence. */
 function sentence(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`.replace(/\.\.$/, ".");
 }
