@@ -1,4 +1,4 @@
-/** Actions on alert channels. */
+/** Actions on alert channels: test, attach to monitors, enable and delete. */
 import {
   type AlertChannel,
   channelRoutes,
@@ -17,12 +17,12 @@ import {
   tellOfWaiting,
 } from "../../components/toasts.tsx";
 
-/** Sends a test alert at once; resolves with what became of it. */
+/** Sends a test alert at once, and resolves to its delivery. */
 export async function testChannel(id: string): Promise<Delivery> {
   return dataOf(channelRoutes(id).test.post());
 }
 
-/** What became of a test, in a sentence. */
+/** Describes the result of a test alert in a sentence. */
 export function outcomeOf({ status, error, attempts }: Delivery): string {
   if (status !== "delivered") return error ?? "It was not delivered.";
   return `Delivered in ${latencyInWords(attempts.at(-1)?.durationMs)}. ${attempts.at(-1)?.message ?? ""}`.trim();
@@ -39,18 +39,18 @@ export async function testFromList({ id, name }: AlertChannel) {
   }
 }
 
-/** `all 12 monitors`, or the only one. */
+/** Returns `all 12 monitors`, or `the monitor` if there is only one. */
 export const allMonitors = (count: number) =>
   count === 1 ? "the monitor" : `all ${plural(count, "monitor")}`;
 
-/** As many as one request takes. */
+/** Maximum number of monitors per request. */
 const atOnce = 5_000;
 
-/** Has the channel told of these monitors, too. */
+/** Adds the channel to these monitors. */
 export const attachToMonitors = ({ id }: AlertChannel, monitorIds: readonly string[]) =>
   changeInParts(monitorIds, { addAlertChannelIds: [id] });
 
-/** No longer. */
+/** Removes the channel from these monitors. */
 export const detachFromMonitors = ({ id }: AlertChannel, monitorIds: readonly string[]) =>
   changeInParts(monitorIds, { removeAlertChannelIds: [id] });
 
@@ -64,14 +64,14 @@ async function changeInParts(
     );
 }
 
-/** Has it told of everything again, or of nothing. */
+/** Enables or disables a channel. */
 export async function setEnabled(channel: AlertChannel) {
   const { name, enabled } = channel;
   if (await enable(channel, !enabled))
     notifyDone(`${enabled ? "Disabled" : "Enabled"} ${name}`, () => enable(channel, enabled));
 }
 
-/** Resolves with whether it holds. */
+/** Shows the change at once and saves it. Resolves to true on success. */
 async function enable({ id }: AlertChannel, enabled: boolean): Promise<boolean> {
   const apply = (one: AlertChannel) => (one.id === id ? { ...one, enabled } : one);
   const key = recordKey("alert-channel", id);

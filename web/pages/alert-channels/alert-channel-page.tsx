@@ -1,4 +1,4 @@
-/** The page of an alert channel. */
+/** The page of an alert channel: its state, monitors, deliveries and actions. */
 import { Button } from "@mantine/core";
 import { useNavigate, useParams, useSearch, Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -122,7 +122,7 @@ function Actions({ channel, test, onEdit }: ActionProps) {
   );
 }
 
-/** What the channel is and how it is, in one line; what goes wrong on a line of its own. */
+/** Type, target and state of the channel in one line, with its last error below. */
 function Facts({ channel }: { channel: AlertChannel }) {
   const { type, lastDeliveryAt, lastError } = channel;
   const target = [channel["url"], channel["server"], channel["topic"], channel["chatId"]].filter(
@@ -181,7 +181,7 @@ function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
 
 const few = 12;
 
-/** Whose alerts come here: monitors, and groups whose new monitors will. */
+/** Monitors and groups that use this channel. New monitors of a group inherit it. */
 function UsersOfChannel({ channel }: { channel: AlertChannel }) {
   const { data: users } = useUsersOfChannel(channel.id);
   const { data: overview } = useOverview();

@@ -1,4 +1,4 @@
-/** The list of alert channels. */
+/** The list of alert channels, and the dialog that creates one. */
 import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import type { ChannelUse } from "../../../src/dashboard/schema.ts";
@@ -154,7 +154,7 @@ function ChannelRow({ channel, use, mayWrite }: Props) {
   );
 }
 
-/** `3 monitors`, or what else takes it. */
+/** Describes the use of a channel, such as `3 monitors`. */
 const usedBy = ({ monitors, groups }: ChannelUse) =>
   monitors === 0 ? plural(groups, "group") : plural(monitors, "monitor");
 

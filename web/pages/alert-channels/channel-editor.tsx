@@ -1,4 +1,4 @@
-/** The form of an alert channel. */
+/** The form that creates or edits an alert channel, and sends tests. */
 import { Switch, TextInput, Textarea } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -77,7 +77,7 @@ const withoutEmpty = (values: Values): Values =>
     Object.entries(values).filter(([, value]) => value !== undefined && value !== ""),
   );
 
-/** The form, and whether a new channel is attached to all monitors when it is saved. */
+/** Form state, and whether a new channel is attached to all monitors on save. */
 function useChannelForm({ type, channel, onSaved, onTheirs }: Props) {
   const { person } = useSignedIn();
   const { data: overview } = useOverview();
@@ -116,7 +116,7 @@ function useChannelForm({ type, channel, onSaved, onTheirs }: Props) {
   return { form, monitorIds, attachesToAll, setAttachesToAll };
 }
 
-/** Sends a test through the channel as it is in the form. */
+/** Sends a test alert with the unsaved values of the form. */
 const useTest = ({ type, channel }: Props, form: Form<Values>) =>
   useMutation({
     mutationFn: (values: Values) =>
@@ -243,7 +243,7 @@ function TypeFields({
   );
 }
 
-/** 32 random bytes, as Standard Webhooks writes them. */
+/** Generates a signing secret of 32 random bytes in the format of Standard Webhooks. */
 function newSigningSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32));
   return `whsec_${btoa(String.fromCharCode(...bytes))}`;
@@ -258,7 +258,7 @@ type TemplateProps = {
   error: string | undefined;
 };
 
-/** The person's own alert text. Placeholders are inserted at the cursor. */
+/** Field for a custom alert text. Placeholders are inserted at the cursor. */
 function TemplateField({ value, onChange, error }: TemplateProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const text = value ?? "";

@@ -3,7 +3,7 @@ import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts
 const webhook =
   "M9 16.5a3.5 3.5 0 1 1-3.8-3.5M12 4.5a3.5 3.5 0 0 0-2 6.4L7.2 16M12 4.5a3.5 3.5 0 0 1 3.4 4.3M13 8l3.2 5.4a3.6 3.6 0 1 1-2.6 5.8M10.5 16.8H16";
 
-/** Drawings of our own, 24 × 24, with one line; a type without one has that of webhooks. */
+/** Icon paths in a 24 × 24 box, drawn with a single stroke. Other types share the webhook icon. */
 const marks: Partial<Record<ChannelType, string>> = {
   webhook,
   email: "M3 6h18v12H3zM3.5 6.5 12 13l8.5-6.5",

@@ -1,7 +1,7 @@
 import type { AlertChannel } from "../../data/alert-channels.ts";
 import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 
-/** How a channel is, by its last delivery: the sign, and the words for it. */
+/** State of a channel after its last delivery, as icon and label. */
 export function stateOf({ enabled, lastError, lastDeliveryAt }: AlertChannel): {
   state: State;
   words: string;

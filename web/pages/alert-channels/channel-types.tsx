@@ -1,11 +1,11 @@
 import { channelMark } from "./channel-marks.ts";
 import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 
-/** What people read of a type, also of one that is unknown here. */
+/** Display name of a channel type. Types that this page does not know show their technical name. */
 export const channelTypeOf = (type: string): { name: string } =>
   type in channelKinds ? channelKinds[type as ChannelType] : { name: type };
 
-/** The sign of a channel's type, beside its name. */
+/** Icon of a channel type, shown next to the name. */
 export function ChannelMark({ type }: { type: string }) {
   return (
     <span className="channel-mark" aria-hidden="true">
@@ -28,7 +28,7 @@ export function ChannelMark({ type }: { type: string }) {
 const popular: ChannelType[] = ["slack", "email", "webhook", "teams", "discord", "telegram"];
 const gallery = [...new Set([...popular, ...(Object.keys(channelKinds) as ChannelType[])])];
 
-/** Every type of channel, to begin with one of them. */
+/** Gallery of all channel types, to choose one for a new channel. */
 export function ChannelGallery({ onChoose }: { onChoose: (type: ChannelType) => void }) {
   return (
     <ul className="gallery">

@@ -7,15 +7,15 @@ import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelGallery } from "./channel-types.tsx";
 
 type Props = {
-  /** `""` chooses a type first. */
+  /** Chosen type; `""` shows the gallery first. */
   chosen: string;
   onChoose: (type: ChannelType | "") => void;
   onClose: () => void;
-  /** Shows the new channel; without it a test is sent to it at once. */
+  /** Called with the new channel. Without this callback, a test alert is sent. */
   onCreated?: (channel: AlertChannel) => void;
 };
 
-/** A new channel: its type from the gallery, then its form. */
+/** Creates a channel: first its type, then its form. */
 export default function CreateChannel({ chosen, onChoose, onClose, onCreated }: Props) {
   const type = chosen in channelKinds ? (chosen as ChannelType) : null;
   return (

@@ -16,7 +16,7 @@ const states: Record<Delivery["status"], { state: State; word: string }> = {
   skipped: { state: "paused", word: "Skipped" },
 };
 
-/** What each kind of alert is called. */
+/** Label of each type of alert. */
 const typeLabels: Record<string, string> = {
   "monitor.down": "Down",
   "monitor.up": "Up",
@@ -34,7 +34,7 @@ const typeLabels: Record<string, string> = {
   digest: "Digest",
 };
 
-/** Every message to the channel, newest first, with its attempts. */
+/** Lists all deliveries, newest first, with their attempts. */
 export function DeliveryLog({ id, onTest }: { id: string; onTest: (() => unknown) | null }) {
   const [page, setPage] = useState(1);
   const { data } = useDeliveries(id, page);
@@ -108,7 +108,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** When the next attempt is made; what is due already is under way. */
+/** Shows when the next attempt is due. Overdue ones are already running. */
 function Due({ at, again }: { at: string; again: boolean }) {
   const now = useNow();
   if (Date.parse(at) <= now) return <>{again ? "Retrying now." : "Sending now."}</>;

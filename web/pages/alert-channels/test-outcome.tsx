@@ -5,7 +5,7 @@ import { Icon } from "../../components/display/icons.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { outcomeOf, testChannel } from "./actions.ts";
 
-/** A test alert and what became of it. */
+/** State of a test alert: pending, delivered or failed. */
 export function useTest(id: string) {
   const test = useMutation({ mutationFn: () => testChannel(id) });
   return { ...test, run: () => !test.isPending && test.mutate() };
@@ -13,7 +13,7 @@ export function useTest(id: string) {
 
 export type Test = ReturnType<typeof useTest>;
 
-/** The outcome in words, as soon as it is known. */
+/** Shows the progress and the result of a test alert. */
 export function TestOutcome({ test: { data, error, isPending, reset } }: { test: Test }) {
   const good = data?.status === "delivered";
   const words = error?.message ?? (data && outcomeOf(data));
@@ -29,7 +29,7 @@ export function TestOutcome({ test: { data, error, isPending, reset } }: { test:
   );
 }
 
-/** What became of a test, until somebody closes it. */
+/** Shows the result of a test until it is closed. */
 export function OutcomeLine({
   isGood,
   onClose,

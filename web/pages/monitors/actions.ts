@@ -1,4 +1,7 @@
-/** Actions on monitors and groups, which show their result at once and can be undone. */
+/**
+ * Actions on monitors and groups. They appear at once, before the server responds, and can be
+ * undone.
+ */
 import { dashboard, dataOf, ifMatch, onceUnder, v1, whenConnected } from "../../data/client.ts";
 import { provisionalId } from "../../data/record.ts";
 import {
@@ -38,7 +41,7 @@ import {
   withPlaces,
 } from "./list/rows.ts";
 
-/** Makes a monitor with good defaults; its row stands on the page before the server knows of it. */
+/** Creates a monitor with default settings. Its row appears before the server responds. */
 export async function addMonitor(target: Target, groupId: string | null = null): Promise<boolean> {
   const provisional: OverviewMonitor = {
     id: provisionalId(),
@@ -69,7 +72,7 @@ export async function addMonitor(target: Target, groupId: string | null = null):
     ),
   );
   try {
-    // Under a key it is made once, however often it is asked for.
+    // The idempotency key prevents duplicates when the request is repeated.
     const once = onceUnder(provisional.id);
     await whenConnected(
       () => dataOf(v1.monitors.post({ ...target, groupId }, once)),
@@ -82,7 +85,10 @@ export async function addMonitor(target: Target, groupId: string | null = null):
   }
 }
 
-/** Shows a change at once, and takes it back where the server refuses it. Resolves with whether it holds. */
+/**
+ * Shows a change at once, sends it, and reverts it if the server rejects it. Resolves to true on
+ * success.
+ */
 async function optimistic(
   change: (overview: Overview) => Overview,
   act: () => Promise<unknown>,
@@ -115,7 +121,7 @@ export async function muteMonitor({ id, name, muted }: Named & { muted: boolean 
 const patchMonitor = (
   id: string,
   change: { paused: boolean } | { muted: boolean },
-  /** What else it comes to at once. */
+  /** Further effects to show at once, such as the new state. */
   effect: Partial<OverviewMonitor> = {},
 ) =>
   optimistic(withMonitor(id, { ...change, ...effect }), () =>
@@ -144,17 +150,17 @@ export function deleteMonitors(monitors: readonly { id: string; name: string }[]
   );
 }
 
-/** All or none of them, in one write. */
+/** Changes several monitors in one write: all of them or none. */
 const changeAlike = (many: ManyMonitors) => dataOf(dashboard.monitors.bulk.post(many));
 
-/** What somebody chose, as far as it is on the page. */
+/** The loaded monitors with these IDs. */
 function knownOf(ids: ReadonlySet<string>): OverviewMonitor[] {
   const shown = queryClient.getQueriesData<Overview>({ queryKey: overviewKey, type: "active" });
   const known = shown.flatMap(([, overview]) => (overview ? knownIn(overview) : []));
   return [...new Map(known.map((one) => [one.id, one])).values()].filter(({ id }) => ids.has(id));
 }
 
-/** Changes monitors; taken back, each is again what it was, in what was changed. */
+/** Changes several monitors. Undo restores the previous value of each changed field per monitor. */
 export async function changeMonitors(ids: ReadonlySet<string>, change: BulkChange) {
   const known = knownOf(ids);
   const sources = new Set(known.map(({ groupId }) => groupId));
@@ -181,7 +187,7 @@ export async function changeMonitors(ids: ReadonlySet<string>, change: BulkChang
     });
 }
 
-/** Which monitors each of these channels has. */
+/** IDs of the monitors that use each channel. */
 async function usersOf(channelIds: Iterable<string>): Promise<ReadonlyMap<string, Set<string>>> {
   const users = new Map<string, Set<string>>();
   for (const id of channelIds)
@@ -192,7 +198,10 @@ async function usersOf(channelIds: Iterable<string>): Promise<ReadonlyMap<string
   return users;
 }
 
-/** Those who join a group get its channels: what takes them away again, once they have left or are back. */
+/**
+ * Monitors that join a group get its alert channels. Returns the changes that detach new ones on
+ * undo.
+ */
 async function channelsGained(
   ids: Iterable<string>,
   groupIds: ReadonlySet<string | null>,
@@ -204,7 +213,7 @@ async function channelsGained(
   return reverseOf(monitors, { addAlertChannelIds: channelIds }, await usersOf(channelIds));
 }
 
-/** Moves are sent one after the other, as they were made. */
+/** Queue of moves: they are sent one after the other, in the order of the person's actions. */
 let moves: Promise<unknown> = Promise.resolve();
 
 const inTurn = (act: () => Promise<unknown>) => () => {
@@ -212,7 +221,7 @@ const inTurn = (act: () => Promise<unknown>) => () => {
   return moves;
 };
 
-/** What was moved last, how it is taken back, and until when. */
+/** The last move, with its undo, while undo is possible. */
 let moved: {
   what: string;
   back: (gained: readonly ManyMonitors[]) => Promise<unknown>;
@@ -220,7 +229,10 @@ let moved: {
   end: () => boolean;
 } | null = null;
 
-/** Moved on by one key after the other, something goes back at once to where it was at first. */
+/**
+ * Confirms a move. Repeated moves of the same item share one undo, which restores the first
+ * position.
+ */
 function tellMoved(
   what: string,
   name: string,
@@ -235,9 +247,9 @@ function tellMoved(
 
 const isAll = (overview: Overview) => overview === queryClient.getQueryData(overviewQuery.queryKey);
 
-/** Reads all rows of these folders: an order names all of a folder. */
+/** Loads all rows of these folders, because an order request lists all monitors of a folder. */
 async function readFolders(groupIds: ReadonlySet<string | null>) {
-  // A refetch that started before can drop rows of one folder while the next is read.
+  // A refetch in flight can drop rows of one folder while the next one loads.
   for (let attempt = 0; attempt < 3; attempt++) {
     const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
     const unread = [...groupIds].filter((groupId) => overview && isPartOf(overview, groupId));
@@ -250,7 +262,7 @@ type Order = { groupId: string | null; monitorIds: string[] };
 
 const sendOrder = (order: Order) => dataOf(dashboard.monitors.order.put(order));
 
-/** Puts monitors where they stood, without the channels that they got on the way. */
+/** Undoes a move: restores positions, and detaches channels that came with the new group. */
 async function putBack(places: readonly Place[], gained: readonly ManyMonitors[]) {
   const folders = new Set(places.map(({ groupId }) => groupId));
   await readFolders(folders);
@@ -269,7 +281,10 @@ async function putBack(places: readonly Place[], gained: readonly ManyMonitors[]
   );
 }
 
-/** Puts monitors where they belong by the time it is done: keys may come faster than moves are shown. */
+/**
+ * Moves monitors. The position is computed when the move runs, because keys can repeat faster than
+ * rows move.
+ */
 async function placeMonitors(
   ids: readonly string[],
   positionIn: (overview: Overview) => ListPosition | null,
@@ -314,11 +329,11 @@ export const moveMonitors = (
   beforeId: string | null,
 ) => void placeMonitors(ids, () => ({ groupId, beforeId })).catch(notifyError);
 
-/** Up or down by one place, also into the next group. */
+/** Moves a monitor up or down by one position, also into the adjacent group. */
 export const stepMonitor = (id: string, step: 1 | -1) =>
   void placeMonitors([id], (overview) => nextPosition(overview, id, step)).catch(notifyError);
 
-/** What it is called and before which other it was, where it was moved. */
+/** Moves a group. Returns its name and previous position, or null if it did not move. */
 async function placeGroup(id: string, change: (overview: Overview) => Overview) {
   let order: { groupIds: string[] } | null = null;
   let name = "";
@@ -340,7 +355,7 @@ async function placeGroup(id: string, change: (overview: Overview) => Overview) 
   return isDone && order !== null ? { name, beforeId } : null;
 }
 
-/** Puts a group elsewhere, and says how to take that back. */
+/** Moves a group and offers to undo it. */
 async function moveGroupBy(id: string, change: (overview: Overview) => Overview) {
   const was = await placeGroup(id, change);
   if (was !== null)
@@ -369,7 +384,7 @@ const groupVerbs: Record<GroupVerb, { done: string; back: GroupVerb }> = {
   unmute: { done: "Unmuted", back: "mute" },
 };
 
-/** Pauses, resumes, mutes or unmutes a folder as a whole. */
+/** Pauses, resumes, mutes or unmutes a whole group. */
 export async function actOnGroup({ id, name }: OverviewGroup, verb: GroupVerb) {
   const act = (verb: GroupVerb) => {
     const change =

@@ -3,20 +3,23 @@ import type { OverviewMonitor } from "../../data/overview.ts";
 
 const worst = ["down", "degraded"];
 
-/** Down before degraded, and what happened last first. */
+/** Sorts down before degraded monitors, and the latest change of state first. */
 export const troubledFirst = (one: OverviewMonitor, other: OverviewMonitor): number =>
   worst.indexOf(one.status) - worst.indexOf(other.status) ||
   other.statusSince.localeCompare(one.statusSince) ||
   one.id.localeCompare(other.id);
 
-/** The new order, in which nothing moves that was there: what is new comes last. */
+/** Updates the order without moving existing rows. New ones are added at the end. */
 export function withoutMoving(before: readonly string[], wanted: readonly string[]): string[] {
   const known = new Set(before);
   const there = new Set(wanted);
   return [...before.filter((id) => there.has(id)), ...wanted.filter((id) => !known.has(id))];
 }
 
-/** Whether people know of a monitor, in words; null while that is not known here. */
+/**
+ * Describes which channels were alerted about a monitor. `isBad` if an alert reached no one, or no
+ * channel is attached.
+ */
 export function whoWasTold(
   { attached, notified }: Attention,
   isMuted: boolean,

@@ -1,4 +1,4 @@
-/** Queries of a monitor's page. */
+/** Queries of a monitor's page: uptime, timeline, checks, state changes and incidents. */
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { Timeline } from "../../../src/dashboard/timeline-schema.ts";
@@ -8,7 +8,9 @@ import { onChecks } from "../../data/live.ts";
 import { dataQuery, pageQuery, queryClient } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
 
-/** The monitor; if it belongs to another of the person's organizations, that one is switched to. */
+/**
+ * Loads a monitor. If it belongs to another of the person's organizations, switches to that one.
+ */
 export function useMonitor(id: string) {
   useChecks(id);
   return useRecord(
@@ -18,7 +20,7 @@ export function useMonitor(id: string) {
   );
 }
 
-/** What is shown of its last checks changes with each. */
+/** Refetches the monitor and its recent checks after each check. */
 function useChecks(id: string) {
   useEffect(
     () =>
@@ -32,7 +34,7 @@ function useChecks(id: string) {
   );
 }
 
-/** Figures of days and longer: a minute old is recent. */
+/** Options of queries over days or longer, for which a delay of one minute is acceptable. */
 const slow = { refetchInterval: 60_000 };
 
 export const useUptime = (id: string) =>
@@ -72,7 +74,7 @@ export const useHeartbeatAt = (id: string, at: string) =>
 
 export type Span = { from: number; to: number };
 
-/** What the monitor was in each `step` seconds of a span. */
+/** State and latency of the monitor per `step` seconds of a time range. */
 export const useTimeline = (id: string, { from, to }: Span, step: number, enabled = true) =>
   useQuery({
     enabled,

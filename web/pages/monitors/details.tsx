@@ -2,7 +2,7 @@ import { type Details, shownDetails } from "../../../src/monitoring/monitors/det
 import { momentIn } from "../../../src/core/time/times.ts";
 import { useNow, useZone } from "../../components/display/time.tsx";
 
-/** What a check found out beside its result, as its type declares it; nothing where it found nothing. */
+/** Type-specific results of a check. Renders nothing if there are none. */
 export function DetailList({ type, details }: { type: string; details: Details }) {
   const shown = shownDetails(type, details);
   if (shown.length === 0) return null;

@@ -1,4 +1,4 @@
-/** The popover of a bar: what was measured in an hour. */
+/** The popover with the measurements of a bar or chart point. */
 import { Link } from "@tanstack/react-router";
 import { periodIn } from "../../../src/core/time/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
@@ -10,12 +10,12 @@ import { durationInWords, useNow, useZone } from "../../components/display/time.
 type Props = {
   from: number;
   to: number;
-  /** Its tone alone while no more is known yet, undefined where nothing was measured. */
+  /** Only the tone while the data loads; undefined if nothing was measured. */
   point: TimelinePoint | BarTone | undefined;
   incidents: Timeline["incidents"];
 };
 
-/** What a bar or a point of the chart says. */
+/** Shows states, latency and incidents of a bar or a chart point. */
 export function PointDetails({ from, to, point: found, incidents }: Props) {
   const zone = useZone();
   const now = useNow();
@@ -60,7 +60,7 @@ export function PointDetails({ from, to, point: found, incidents }: Props) {
   );
 }
 
-/** An incident of what a popover is about. */
+/** Links an incident in a popover. */
 export function IncidentLine({
   incident: { id, title, severity },
 }: {

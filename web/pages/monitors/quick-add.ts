@@ -1,4 +1,4 @@
-/** What is needed to make a monitor; everything else has a good default. */
+/** Minimal input for a new monitor. All other fields have defaults. */
 export type Target = { name: string } & (
   | { type: "http"; url: string }
   | { type: "tcp"; host: string; port: number }
@@ -10,8 +10,8 @@ const hostPort = /^([\p{L}\p{N}](?:[\p{L}\p{N}._-]*[\p{L}\p{N}])?):(\d{1,5})$/u;
 const hostName = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]*\.)+[\p{L}\p{N}-]+(\/\S*)?$/u;
 
 /**
- * What somebody wants to watch who pastes this: a URL or a domain by HTTP, `host:port` by TCP, an
- * address by ping. Null for anything else.
+ * Derives a monitor from pasted text: HTTP for a URL or domain, TCP for `host:port`, ping for an
+ * IPv4 address. Returns null for other text.
  */
 export function targetOf(pasted: string): Target | null {
   const text = pasted.trim();
@@ -33,7 +33,7 @@ function nameOf(address: string): string {
   return `${url.host}${path}`.slice(0, 255);
 }
 
-/** The kind of check in words, for the line under the field. */
+/** Describes the check, for the hint below the field. */
 export function planOf(target: Target): string {
   if (target.type === "http") return `Checks ${target.url} every minute.`;
   if (target.type === "tcp")

@@ -9,8 +9,8 @@ type Changed = Pick<OverviewMonitor, "id"> &
   Partial<Pick<OverviewMonitor, "paused" | "muted" | "tags">>;
 
 /**
- * What takes a change of many monitors back, for those alone that it changed; the way back to their
- * groups is not in it. `users` has the monitors of each channel that is named.
+ * Computes the changes that undo a bulk change, only for monitors that it affected. Group changes
+ * are undone separately. `users` has the monitors of each channel in the change.
  */
 export function reverseOf(
   monitors: readonly Changed[],

@@ -2,5 +2,5 @@ import { namesOfTypes } from "./type-names.macro.ts" with { type: "macro" };
 
 const names = namesOfTypes();
 
-/** What people call a type of monitor. */
+/** Display name of a monitor type. */
 export const typeName = (type: string): string => names[type] ?? type;

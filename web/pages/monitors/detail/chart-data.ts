@@ -1,4 +1,4 @@
-/** Data of the latency chart: columns, runs of trouble, scale, steps. */
+/** Computes the data of the latency chart: its columns, scale, step, and periods of trouble. */
 import type { Timeline, TimelinePoint } from "../../../../src/dashboard/timeline-schema.ts";
 import type { Span } from "../data.ts";
 
@@ -8,7 +8,9 @@ const mostPoints = 300;
 export const dayMs = 86_400_000;
 const closeMs = 3 * dayMs;
 
-/** Seconds between two points, at least from one check to the next; beyond three days sums of whole hours are shown. */
+/**
+ * Seconds per point, at least the check interval. Ranges of more than three days have whole hours.
+ */
 export function stepFor({ from, to }: Span, interval: number): number {
   const steps = to - from <= closeMs ? [...closeSteps, ...wideSteps] : wideSteps;
   const step = steps.find((step) => (to - from) / (step * 1_000) <= mostPoints) ?? 86_400;
@@ -19,21 +21,21 @@ export function stepFor({ from, to }: Span, interval: number): number {
 export const lineNames = ["p50", "p95", "p99", "previous"] as const;
 export type LineName = (typeof lineNames)[number];
 
-/** A figure, `null` where the line is broken, `undefined` where it goes on to the next one. */
+/** Values of a line. `null` interrupts the line; `undefined` connects its neighbors. */
 export type Figures = (number | null | undefined)[];
 
 export type Columns = {
-  /** Seconds from one slot to the next. */
+  /** Seconds per slot. */
   step: number;
   times: number[];
   points: (TimelinePoint | undefined)[];
   lines: Record<LineName, Figures>;
 };
 
-/** So many times the usual distance without a check are a gap. */
+/** A gap starts at three times the median distance between checks. */
 const gapFactor = 3;
 
-/** One slot for each step of the span, its middle in seconds. */
+/** Divides the time range into slots of one step. `times` are their middles in Unix seconds. */
 export function columnsOf(timeline: Timeline, previous: Timeline | undefined): Columns {
   const stepMs = timeline.step * 1_000;
   const from = Date.parse(timeline.from);
@@ -67,7 +69,7 @@ function slotsOf({ from, step, points }: Timeline, count: number) {
   return slots;
 }
 
-/** A line breaks where nothing answered, and where nothing was checked for longer than usual. */
+/** Interrupts the line at failed checks, and where checks are missing for unusually long. */
 function broken(
   slots: readonly (TimelinePoint | undefined)[],
   figure: (point: TimelinePoint) => number | null,
@@ -77,7 +79,7 @@ function broken(
   const most = mostBetween(known);
   for (const [place, index] of known.entries()) {
     const next = known[place + 1] ?? figures.length;
-    // The whole way to the next figure: what is left open is drawn as a line to it.
+    // Fills the entire gap, because the chart connects values across `undefined`.
     if (next - index > most || figures.slice(index, next).includes(null))
       figures.fill(null, index + 1, next);
   }
@@ -87,14 +89,14 @@ function broken(
 const placesOf = (all: readonly unknown[]) =>
   all.flatMap((one, index) => (one == null ? [] : [index]));
 
-/** What lies further apart has a gap between. */
+/** Maximum distance between two checks without a gap. */
 function mostBetween(places: readonly number[]): number {
   const distances = places.slice(1).map((index, place) => index - (places[place] ?? 0));
   const usual = distances.toSorted((one, other) => one - other)[(distances.length - 1) >> 1] ?? 1;
   return usual * gapFactor;
 }
 
-/** Where a line is but a point, between two gaps. */
+/** Values between two gaps, which need a dot because no line connects them. */
 export function lonelyIn(figures: Figures): number[] {
   const stretches: number[][] = [[]];
   for (const [index, one] of figures.entries())
@@ -109,10 +111,15 @@ const niceSteps = [1, 2, 5].flatMap((digit) =>
 
 export type Scale = { top: number; step: number; peak: { index: number; ms: number } | null };
 
-/** One slow hour of a day is a little less. */
+/**
+ * Share of values that the scale must fit. One slow hour per day is slightly less than the rest.
+ */
 const usualShare = 0.95;
 
-/** Zero to a little above what nearly all figures are; the one that is cut off most, if any. */
+/**
+ * Scale from zero to slightly above nearly all values. `peak` is the highest value that is cut off,
+ * if any.
+ */
 export function scaleOf(lines: readonly Figures[]): Scale {
   const all = lines.flatMap((figures) => figures.flatMap((one) => (one == null ? [] : [one])));
   const sorted = all.toSorted((one, other) => one - other);
@@ -132,7 +139,7 @@ export function scaleOf(lines: readonly Figures[]): Scale {
 
 type Trouble = "down" | "degraded" | "maintenance";
 
-/** Slots in a row that were the same: which ones, and how many seconds of it. */
+/** Consecutive slots of the same state. `seconds` is the total time in that state. */
 export type Run = { state: Trouble | "up"; first: number; last: number; seconds: number };
 
 /** The worst trouble of a slot; null for none. */
@@ -143,7 +150,10 @@ export function troubleOf(point: TimelinePoint | undefined): Trouble | null {
   return point.maintenanceSeconds > 0 ? "maintenance" : null;
 }
 
-/** What could not be judged is in none; slots between two checks are as the check before them. */
+/**
+ * Groups slots into runs of the same state. Checks that were not judged end a run; slots between
+ * checks do not.
+ */
 export function runsOf(points: readonly (TimelinePoint | undefined)[]): Run[] {
   const runs: Run[] = [];
   const most = mostBetween(placesOf(points));

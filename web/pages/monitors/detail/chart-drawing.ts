@@ -16,10 +16,12 @@ const strip = {
   maintenance: "--maint-bar",
 };
 
-/** What the drawing reads: as it is now, so that new data need no new chart. */
+/** Current data of the drawing. It is read on each draw, so that new data needs no new chart. */
 export type Drawn = { span: Span; columns: Columns; scale: Scale; runs: Run[]; zone: string };
 
-/** A canvas knows no custom properties: this reads what they come to in the theme of the moment. */
+/**
+ * Resolves CSS custom properties to colors of the current theme, because a canvas cannot read them.
+ */
 export function colorsAt(element: HTMLElement) {
   const probe = document.createElement("i");
   element.append(probe);
@@ -38,14 +40,14 @@ export function colorsAt(element: HTMLElement) {
 
 type ColorOf = (token: string) => string;
 
-/** Where a run of slots begins and ends on the canvas, as wide as its share of them, at least `least`. */
+/** Left edge and width of a run in pixels, in proportion to its seconds, but at least `least`. */
 function edgesOf(chart: uPlot, { columns }: Drawn, run: Run, least: number) {
   const { step } = columns;
   const { bbox } = chart;
   const begin = (columns.times[run.first] ?? 0) - step / 2;
   const whole = (run.last - run.first + 1) * step;
   const from = chart.valToPos(begin, "x", true);
-  // Of the slot that goes on, what is ahead is nothing yet.
+  // The current slot ends now: its rest is in the future.
   const end = Math.min(begin + Math.min(whole, run.seconds), Date.now() / 1_000);
   const to = chart.valToPos(end, "x", true);
   const left = Math.max(bbox.left, from);
@@ -77,7 +79,7 @@ export function drawTroubles(chart: uPlot, drawn: Drawn, color: ColorOf) {
   ctx.restore();
 }
 
-/** A stronger line where a day begins. */
+/** Draws a stronger line at each midnight, for up to eight days. */
 function drawDays(chart: uPlot, { span, zone }: Drawn, color: ColorOf) {
   if (span.to - span.from > 8 * dayMs) return;
   const { ctx, bbox } = chart;
@@ -99,14 +101,14 @@ function midnightsOf({ from, to }: Span, zone: string): number[] {
 
 const rank = ({ state }: Run) => (state === "up" ? 0 : 1);
 
-/** The strip of states below the plot, and how high the line goes that is cut off at its top. */
+/** Draws the strip of states below the plot, and the value of a peak that is cut off. */
 export function drawEdges(chart: uPlot, drawn: Drawn, color: ColorOf) {
   const { ctx, bbox } = chart;
   const ratio = devicePixelRatio;
   const top = bbox.top + bbox.height + 5 * ratio;
   ctx.save();
   ctx.textAlign = "left";
-  // What is widened, because there is little of it, covers what is not.
+  // Short troubles are widened, so they are drawn last, on top of “up”.
   for (const run of drawn.runs.toSorted((one, other) => rank(one) - rank(other))) {
     const whole = { ...run, seconds: Number.MAX_SAFE_INTEGER };
     const { left, width } = edgesOf(chart, drawn, whole, run.state === "up" ? 0 : 3 * ratio);
@@ -126,7 +128,10 @@ export function drawEdges(chart: uPlot, drawn: Drawn, color: ColorOf) {
   ctx.restore();
 }
 
-/** Clocks, with the day where one begins; days alone for more than two of them. */
+/**
+ * Labels of the time axis: clock times, with the date at midnight. Ranges over two days show only
+ * dates.
+ */
 export function timesOf({ span, zone }: Drawn, ticks: readonly number[]): string[] {
   const isLong = span.to - span.from > 2 * dayMs;
   const clock = formatIn(zone, minuteFormat);

@@ -1,4 +1,4 @@
-/** The figures of a monitor in a time range. */
+/** The uptime, downtime and latency of a monitor in a time range. */
 import { Link } from "@tanstack/react-router";
 import type { SpanFigures, Uptime } from "../../../../src/monitoring/uptime/schema.ts";
 import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
@@ -11,12 +11,12 @@ import { type SpanName, shownSpans, spanLabels } from "./spans.ts";
 
 type Props = { monitor: Monitor; uptime: Uptime; span: SpanName };
 
-/** What the chosen span of time was; the spans to choose from, each with its uptime. */
+/** Figures of the chosen time range, with tabs to choose another one. */
 export function Figures({ monitor, uptime, span }: Props) {
   const now = useNow();
   const zone = useZone();
   const chosen = uptime.spans[span];
-  // The last result stands for time that is still to come.
+  // The last result counts until the next check, which can be in the future.
   const passed = Math.max(1, Math.floor((now - Date.parse(chosen.from)) / 1_000));
   const until = (seconds: number) => Math.min(seconds, passed);
   return (
@@ -87,7 +87,7 @@ function Lasting({
 const secondsIn = ({ upSeconds, degradedSeconds, downSeconds }: SpanFigures) =>
   upSeconds + degradedSeconds + downSeconds;
 
-/** How much time the uptime is of. */
+/** Describes the measured time on which the uptime is based. */
 function measuredIn(seconds: number): string {
   return seconds === 0 ? "not measured" : `of ${durationInWords(seconds)} measured`;
 }

@@ -1,4 +1,4 @@
-/** The page of a monitor. */
+/** The page of a monitor: description, figures, latency chart, panels and actions. */
 import { Button } from "@mantine/core";
 import { useQuery, useMutation } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
@@ -116,7 +116,7 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
   );
 }
 
-/** What it is for, what is checked and how it is. */
+/** Description, facts and tags of the monitor. */
 function About({ monitor }: { monitor: MonitorRecord }) {
   const { description, tags } = monitor;
   return (
@@ -138,7 +138,7 @@ function About({ monitor }: { monitor: MonitorRecord }) {
   );
 }
 
-/** In one line. */
+/** Type, target, interval, state and alert channels in one line. */
 function Facts({ monitor }: { monitor: MonitorRecord }) {
   const { data: recipients } = useAlertRecipients(monitor.id);
   const target = fullTargetOf(monitor);
@@ -177,7 +177,7 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
   );
 }
 
-/** What a browser can open is a link. */
+/** The target, as a link if it is a web address. */
 function Target({ address }: { address: string }) {
   if (!/^https?:/.test(address)) return <code>{address}</code>;
   return (

@@ -1,4 +1,4 @@
-/** Panels of a monitor's page: activity, checks, details, channels. */
+/** Panels of a monitor's page: activity, alert channels, incidents, recent checks and details. */
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -17,7 +17,7 @@ import { useSignedIn } from "../../../data/session.ts";
 import { DetailList } from "../details.tsx";
 import { useStates, useIncidentsOf, useAlertRecipients, useHeartbeats } from "../data.ts";
 
-/** So many lines of a panel are in sight at first. */
+/** Number of lines that a panel shows before “Show all”. */
 const few = 8;
 
 const words: Record<PastState["status"], string> = {
@@ -29,7 +29,7 @@ const words: Record<PastState["status"], string> = {
   pending: "Waiting for the first result",
 };
 
-/** The changes of state, newest first, as sentences. */
+/** State changes as sentences, newest first. */
 export function Activity({ id }: { id: string }) {
   const [all, setAll] = useState(false);
   const { data: states = [] } = useStates(id);
@@ -69,7 +69,9 @@ function detailOf({ status, message, since }: PastState, before: PastState | und
   return `after ${durationInWords(seconds)} ${before.status}`;
 }
 
-/** Which of its channels would be alerted of an outage now, which of them fail, and why others would not be. */
+/**
+ * Channels that an outage would alert now, failing channels, and why others would not be alerted.
+ */
 export function AlertRecipients({ monitor: { id, alertChannelIds } }: { monitor: Monitor }) {
   const { mayWrite } = useSignedIn();
   const { data } = useAlertRecipients(id);
@@ -117,7 +119,7 @@ function Recipient({
   id: string;
   name: string;
   failing?: Problems["channels"][number] | undefined;
-  /** Why it would not be alerted. */
+  /** Reason why the channel would not be alerted. */
   reason?: string;
 }) {
   return (
@@ -203,7 +205,7 @@ export function RecentChecks({ id }: { id: string }) {
   );
 }
 
-/** What matters for its type. */
+/** Type-specific results of the last check, such as the certificate of a TLS check. */
 export function DetailsPanel({ monitor: { type, details } }: { monitor: Monitor }) {
   if (shownDetails(type, details).length === 0) return null;
   return (
@@ -213,7 +215,7 @@ export function DetailsPanel({ monitor: { type, details } }: { monitor: Monitor 
   );
 }
 
-/** Where the watched job reports, ready to be pasted into it. */
+/** The push URL for the watched job, with examples to copy. */
 export function PushPanel({ monitor }: { monitor: Monitor }) {
   const url = monitor["pushUrl"];
   if (typeof url !== "string")

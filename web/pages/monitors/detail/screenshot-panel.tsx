@@ -8,7 +8,7 @@ import { Panel } from "../../../components/page.tsx";
 import { absolute, Time, useZone } from "../../../components/display/time.tsx";
 import { useHeartbeatAt } from "../data.ts";
 
-/** What the browser showed when a check failed last, where there is a picture of that. */
+/** The screenshot of the last failed browser check, if there is one. */
 export function ScreenshotPanel({ monitor: { id, screenshotAt } }: { monitor: Monitor }) {
   return typeof screenshotAt === "string" && <LastFailure id={id} at={screenshotAt} />;
 }

@@ -4,7 +4,7 @@ export const spanLabels = { "24h": "24 h", "7d": "7 d", "30d": "30 d", "90d": "9
 export type SpanName = keyof typeof spanLabels;
 const spanNames = Object.keys(spanLabels) as SpanName[];
 
-/** The span that an address names, and the part of it that the chart shows. */
+/** URL parameters: the time range of the page, and the part of it that the chart shows. */
 export type SpanSearch = { span?: SpanName; from?: number; to?: number };
 
 export function spanSearchOf({ span, from, to }: Record<string, unknown>): SpanSearch {
@@ -16,13 +16,16 @@ export function spanSearchOf({ span, from, to }: Record<string, unknown>): SpanS
   };
 }
 
-/** Those that differ: of a monitor that is younger than a span, that one and none that is longer. */
+/**
+ * Time ranges to offer. For a monitor younger than a range, longer ones would be equal and are
+ * omitted.
+ */
 export function shownSpans({ spans }: Uptime): SpanName[] {
   const first = spanNames.findIndex((name) => spans[name].isPartial);
   return first === -1 ? spanNames : spanNames.slice(0, first + 1);
 }
 
-/** The one that was asked for, or the longest that there is. */
+/** The requested time range, or the longest one on offer. */
 export function chosenSpan(uptime: Uptime, { span = "24h" }: SpanSearch): SpanName {
   const shown = shownSpans(uptime);
   return shown.includes(span) ? span : (shown.at(-1) ?? "24h");

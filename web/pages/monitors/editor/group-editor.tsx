@@ -1,4 +1,6 @@
-/** The dialog that creates or edits a group of monitors. */
+/**
+ * The dialog that creates or edits a group of monitors, with its name, color, tags and channels.
+ */
 import { MultiSelect, TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { z } from "zod";
 import { Color, type MonitorGroup } from "../../../../src/monitoring/groups/schema.ts";

@@ -20,7 +20,10 @@ const mailTls: FieldLabels = {
   options: { none: "None", starttls: "STARTTLS", tls: "TLS" },
 };
 
-/** What the fields of monitors are called, `TYPE.NAME` for one type alone; those that are not here get their name in words. */
+/**
+ * Labels by field name, or by `TYPE.NAME` for a single type. Other fields get a label from their
+ * name.
+ */
 const monitorLabels: Record<string, FieldLabels> = {
   url: { label: "URL", mono: true, placeholder: "https://shop.example/health" },
   method: { label: "Method" },
@@ -276,7 +279,7 @@ export const labelsOf = (type: string, name: string): FieldLabels | undefined =>
 
 type Values = Record<string, unknown>;
 
-/** Whether a field, or a part of one, has a meaning as the others stand. */
+/** Whether a field, or a part of one, applies with the current values of other fields. */
 export function isShown(path: string, values: Values, line: Values = {}): boolean {
   const { bodyType = "text", proxyUrl = null, connectTo = null } = values;
   switch (path) {
@@ -285,7 +288,8 @@ export function isShown(path: string, values: Values, line: Values = {}): boolea
     case "proxyUsername":
     case "proxyPassword":
       return proxyUrl !== null;
-    // The proxy finds the address; what stands there can be taken out.
+    // The proxy resolves the name, so `connectTo` has no effect. An existing value stays visible to
+    // be removed.
     case "connectTo":
       return proxyUrl === null || connectTo !== null;
     case "body":

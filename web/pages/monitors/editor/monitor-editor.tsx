@@ -1,4 +1,4 @@
-/** The dialog that creates or edits a monitor. */
+/** The dialog that creates or edits a monitor, and tests it before saving. */
 import { MultiSelect, Select } from "@mantine/core";
 import { useQuery, useMutation } from "@tanstack/react-query";
 import { Fragment, useMemo } from "react";
@@ -295,7 +295,7 @@ function GroupAndChannels({ form: { values, set, errorOf } }: { form: Form<Value
 const hasSecrets = ({ secretsSet, headers }: Monitor) =>
   secretsSet.length > 0 || Object.keys(headers ?? {}).length > 0;
 
-/** The values of this type's fields. An empty secret keeps its stored value. */
+/** Values of this type's fields. Omits empty secrets, which leaves the stored ones unchanged. */
 function sent(fields: ReturnType<typeof fieldsOf>, values: Values): Values {
   return Object.fromEntries(
     Object.entries(values).filter(

@@ -1,4 +1,4 @@
-/** The sections of the monitor editor by type. */
+/** Arranges the fields of the monitor editor in sections, per monitor type. */
 import type { Kind } from "../../../../src/core/kinds.ts";
 import {
   monitorKinds,
@@ -9,17 +9,17 @@ export type Section = {
   title: string;
   fields: string[];
   folded?: boolean;
-  /** Those that it tells of while it is closed, whatever stands in them. */
+  /** Fields that the summary always mentions, even with default values. */
   key?: string[];
-  /** What it says where there is nothing to tell. */
+  /** Summary of a collapsed section without values. */
   none?: string;
 };
 
-/** How often it is checked and how patiently. Of a push monitor that is when the job has to report. */
+/** Fields of the schedule: interval and retries, or for push monitors the grace period. */
 export const scheduleOf = (type: string) =>
   type === "push" ? ["interval", "grace"] : ["interval", "retries"];
 
-/** What is asked of a step beyond its name, its method and its URL. */
+/** Sections of a step, after its name, method and URL. */
 export const stepSections: Section[] = [
   { title: "Request", fields: ["headers", "bodyType", "body", "form"], none: "No body" },
   {
@@ -36,7 +36,7 @@ const mailSections: Section[] = [
   { title: "TLS", fields: ["serverName", "verifyTls", "certificateExpiryDays"], folded: true },
 ];
 
-/** The sections of types whose fields are not told apart by their names. */
+/** Sections of types whose fields cannot be assigned by name. */
 const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
   http: [
     { title: "", fields: ["url"] },
@@ -111,7 +111,7 @@ const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
   tls: [{ title: "", fields: ["host", "port", "serverName", "certificateExpiryDays"] }],
 };
 
-/** What fields are for that are no part of the target, by their names; a secret is for the one and only sign-in. */
+/** Sections by field name for all other types. Secrets are added to “Authentication”. */
 const purposes = [
   {
     title: "Authentication",
@@ -132,7 +132,7 @@ const purposes = [
   },
 ];
 
-/** A type's own fields in the order in which people think of them: its target, who signs in, what must hold, TLS. */
+/** Sections of the type's own fields: target, authentication, assertions, TLS. */
 export function ownSections(type: MonitorType): Section[] {
   const known = sectionsOfType[type];
   if (known !== undefined) return known;
@@ -174,10 +174,10 @@ const commonSections: Section[] = [
   { title: "Notes & tags", fields: ["description", "tags"], folded: true, none: "None" },
 ];
 
-/** Nobody asks a job that reports by itself. */
+/** Fields that do not apply to push monitors, because Signalbox sends no requests to the job. */
 const pollingFields = ["timeout", "retryInterval", "confirmations"];
 
-/** The sections that all types have; what is in sight anyway is in none. */
+/** Sections that all types share, without fields that the editor shows elsewhere. */
 export function commonSectionsOf(type: string): Section[] {
   const left = [...scheduleOf(type), ...(type === "push" ? pollingFields : [])];
   return commonSections.map((section) => ({

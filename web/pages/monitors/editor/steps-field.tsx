@@ -1,4 +1,4 @@
-/** The steps of an HTTP check. */
+/** The field for the steps of an HTTP check, which run after its first request. */
 import { ActionIcon, Button, Input } from "@mantine/core";
 import { useState } from "react";
 import { emptyOf, type FieldKind, type Own } from "../../../components/forms/field-kinds.ts";
@@ -20,10 +20,10 @@ type Props = {
 };
 
 let made = 0;
-/** What a step is known by while it is moved. */
+/** Creates a key that identifies a step while it is moved. */
 const newKey = () => ++made;
 
-/** The steps after the first request: to add, move and remove, each with its own conditions. */
+/** The steps after the first request. People can add, move and remove them. */
 export function StepsField({ kind, value, onChange, secrets }: Props) {
   const { parts = {} } = kind;
   const [kept, setKeys] = useState<readonly number[]>([]);
@@ -77,7 +77,7 @@ export function StepsField({ kind, value, onChange, secrets }: Props) {
 
 type CardProps = {
   number: number;
-  /** Its path in the monitor. */
+  /** Path of the step in the monitor, such as `steps.0`. */
   at: string;
   parts: Record<string, FieldKind>;
   step: Own;

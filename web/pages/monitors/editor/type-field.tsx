@@ -1,4 +1,4 @@
-/** The choice of a monitor's type. */
+/** The field that chooses the type of a monitor, with icons and search. */
 import { Select } from "@mantine/core";
 import {
   monitorKinds,
@@ -9,7 +9,7 @@ import { typeMark } from "./type-marks.ts";
 const types = Object.keys(monitorKinds) as MonitorType[];
 const data = types.map((type) => ({ value: type, label: monitorKinds[type].name }));
 
-/** When one is up, without what else there is to say. */
+/** The first sentence of the type's description of “up”. */
 const inShort = (type: MonitorType) =>
   (/^.*?\.(?= |$)/.exec(monitorKinds[type].upWhen)?.[0] ?? "").replaceAll("`", "");
 
@@ -21,7 +21,7 @@ function TypeMark({ type }: { type: MonitorType }) {
   );
 }
 
-/** Chooses among all types of monitors, found by their names and by what they watch. */
+/** Chooses a monitor type. Search matches its name and description. */
 export function TypeField({
   value,
   onChange,

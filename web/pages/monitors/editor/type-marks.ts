@@ -4,7 +4,7 @@ const common = "M4 16a8 8 0 0 1 16 0M12 16l3.5-5M4 20h16";
 const database =
   "M4 6c0-1.7 3.6-3 8-3s8 1.3 8 3-3.6 3-8 3-8-1.3-8-3M4 6v12c0 1.7 3.6 3 8 3s8-1.3 8-3V6M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3";
 
-/** Drawings of our own, 24 × 24, with one line; a type without one has the common one. */
+/** Icon paths in a 24 × 24 box, drawn with a single stroke. Other types share a default icon. */
 const marks: Partial<Record<MonitorType, string>> = {
   http: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M3 12h18M12 3c5 5.5 5 12.5 0 18M12 3c-5 5.5-5 12.5 0 18",
   tcp: "M8 3v6M16 3v6M5 9h14v3a7 7 0 0 1-14 0zM12 19v3",

@@ -1,4 +1,4 @@
-/** Monitors that need attention, with who was notified. */
+/** The list of monitors that need attention, with the channels that were alerted. */
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
@@ -16,14 +16,14 @@ import { checkNow } from "../actions.ts";
 import { troubledFirst, whoWasTold, withoutMoving } from "../attention-rules.ts";
 import { MonitorMenu } from "./monitor-row.tsx";
 
-/** Above `most` rows there are `few`, and a button for the others. */
+/** More than `most` rows are cut to `few`, with a button for the rest. */
 const [most, few] = [6, 5];
-/** What recovered stays for a moment, so that one sees it go. */
+/** Recovered monitors stay visible for 10 s, so that people notice the recovery. */
 const farewellMs = 10_000;
 
 const folded = "needs-attention";
 
-/** What is down or degraded, before everything else; folded or not, as this browser remembers. */
+/** Lists monitors that are down or degraded. The browser remembers whether it is collapsed. */
 export function NeedsAttention({ overview }: { overview: Overview }) {
   const isFolded = hiddenHere.use().has(folded);
   const { rows, hold } = useRows(knownIn(overview));
@@ -32,7 +32,7 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
   const [all, setAll] = useState(false);
   const groups = new Map(overview.groups.map((group) => [group.id, group]));
   const known = rows.filter(({ monitor }) => isTroubled(monitor)).length;
-  // The server names the worst of many alone.
+  // If there are many monitors, the server sends only the worst ones.
   const count = Math.max(known, (states.down ?? 0) + (states.degraded ?? 0));
   if (rows.length === 0) return null;
   const shown = all || rows.length <= most ? rows : rows.slice(0, few);
@@ -88,11 +88,11 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
 
 type Row = {
   monitor: OverviewMonitor;
-  /** How long it was in trouble; null while it still is. */
+  /** Duration of the trouble in seconds; null while it lasts. */
   downSeconds: number | null;
 };
 
-/** Problems first, and for a moment what was one; nothing moves under the pointer or the focus. */
+/** Rows of troubled and recently recovered monitors. They don't move while hovered or focused. */
 function useRows(monitors: readonly OverviewMonitor[]) {
   const now = useNow();
   const seen = useRef(new Map<string, { since: string; overAt: number | null }>());
@@ -113,7 +113,7 @@ function useRows(monitors: readonly OverviewMonitor[]) {
   for (const [id, { overAt }] of seen.current)
     if (!byId.has(id) || (overAt !== null && now - overAt > farewellMs)) seen.current.delete(id);
   const present = [...seen.current.keys()].flatMap((id) => byId.get(id) ?? []);
-  // What has just recovered stays where it was.
+  // Recovered monitors stay at their position.
   const wanted = present.toSorted(troubledFirst).map(({ id }) => id);
   const recovering = present.some((monitor) => !isTroubled(monitor));
   order.current = held.current || recovering ? withoutMoving(order.current, wanted) : wanted;
@@ -262,7 +262,7 @@ const quiet = [
   },
 ] as const;
 
-/** What is neither well nor a problem, in one line. */
+/** Counts of monitors that are neither up nor in trouble, such as paused ones, in one line. */
 function Quiet({ states }: { states: ReturnType<typeof allStates> }) {
   const end = useMaintenanceEnd(useZone(), (states.maintenance ?? 0) > 0);
   const present = quiet.flatMap(({ state, words }) => {

@@ -1,4 +1,4 @@
-/** The toolbar for selected monitors. */
+/** The toolbar that pauses, mutes, tags, moves or deletes the selected monitors. */
 import { ActionIcon, Button, Menu, Popover, TagsInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useAlertChannels } from "../../../data/alert-channels.ts";

@@ -1,4 +1,4 @@
-/** The bars of a monitor's last 24 hours. */
+/** The bars and the latency line of a monitor's last 24 hours. */
 import { useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
 import { Bars, type BarTone } from "../../../components/display/bars.tsx";
@@ -13,7 +13,7 @@ const words: [letter: string, word: string][] = [
   ["m", "in maintenance"],
 ];
 
-/** The last 24 hours as bars; `day` has one letter an hour, oldest first. */
+/** The last 24 hours as bars. `day` has one letter per hour, oldest first. */
 export const DayBar = memo(function DayBar({
   id,
   name,
@@ -75,7 +75,7 @@ function Hour({ id, first, from, tone }: HourProps) {
   );
 }
 
-/** The course of the latency over the same hours, a digit of base 36 each. */
+/** Latency of the last 24 hours as a line. Each hour is a base-36 digit, or `-` without data. */
 export const Spark = memo(function Spark({ course }: { course: string }) {
   const highest = 35;
   const lines: string[] = [];

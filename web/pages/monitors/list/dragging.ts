@@ -1,8 +1,8 @@
-/** Drag and drop of monitors and groups. */
+/** Drag and drop of monitors and groups: drop targets, marks and moves. */
 import { moveGroup, moveMonitors } from "../actions.ts";
 import type { Item } from "./rows.ts";
 
-/** What is being dragged, by the browser's own drag and drop. */
+/** The dragged item. Browsers do not reveal it to drop targets during the drag. */
 let dragged: { kind: "monitors"; ids: readonly string[] } | { kind: "group"; id: string } | null =
   null;
 let marked: HTMLElement | null = null;

@@ -1,7 +1,7 @@
 import { searchBounds } from "../../../../src/core/limits.ts";
 import type { OverviewGroup, OverviewMonitor } from "../../../data/overview.ts";
 
-/** What the page is narrowed to; it stands in the address, so that it can be sent to others. */
+/** Filters of the page. They are in the URL, so that a filtered page can be shared. */
 export type Filters = { q?: string; status?: string; type?: string; tag?: string };
 
 const names = ["q", "status", "type", "tag"] as const;
@@ -18,13 +18,13 @@ export function filtersOf(search: Record<string, unknown>): Filters {
 export const isFiltered = (filters: Filters): boolean =>
   names.some((name) => filters[name] !== undefined);
 
-/** The same for the server, which takes no blanks and no more than somebody would type. */
+/** Filters to send to the server, which rejects blank or very long texts. */
 export function sentFilters({ q = "", ...others }: Filters): Filters {
   const text = q.trim().slice(0, searchBounds.text.value);
   return text === "" ? others : { ...others, q: text };
 }
 
-/** Tags count as the monitor's where it or its group has them. */
+/** Whether a monitor matches all filters. A monitor inherits the tags of its group. */
 export function matches(
   monitor: OverviewMonitor,
   group: OverviewGroup | undefined,

@@ -1,4 +1,4 @@
-/** The hint that sets up a first alert. */
+/** The hint that guides a new organization to its first alert. */
 import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -18,7 +18,10 @@ import { useAction } from "../../../components/toasts.tsx";
 import { allMonitors, attachToMonitors, testFromList } from "../../alert-channels/actions.ts";
 import { useLacksMailServer } from "../../settings/data.ts";
 
-/** Once something is watched: that nobody is told of it yet, until a channel has delivered and some monitor has one. */
+/**
+ * Once a monitor is up, suggests the next step: create a channel, test it, attach it to monitors.
+ * Disappears when all are done.
+ */
 export function FirstAlert({ overview }: { overview: Overview }) {
   const { mayWrite } = useSignedIn();
   const { data: channels } = useAlertChannels(mayWrite);

@@ -1,4 +1,4 @@
-/** The head of a group in the list of monitors. */
+/** The header row of a group in the list of monitors, with its summary and actions. */
 import { useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
 import { v1 } from "../../../data/client.ts";
@@ -21,7 +21,7 @@ type Props = {
   mayMove: boolean;
 };
 
-/** The head of a group: its name folds the group, and a summary shows its state. */
+/** The header row of a group. Its name collapses the group, and a summary shows its state. */
 export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMove }: Props) {
   const { group, key, count, open, states } = head;
   return (

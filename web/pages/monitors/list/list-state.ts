@@ -1,7 +1,7 @@
 import { createStore } from "../../../data/store.ts";
 import { storedSet } from "../../../components/stored-set.ts";
 
-/** A set with this id, or without it where it had it. */
+/** Adds the ID to a set, or removes it if present. */
 function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(ids);
   if (!next.delete(id)) next.add(id);
@@ -10,7 +10,7 @@ function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
 
 const folded = storedSet("signalbox.folded");
 
-/** Which folders this browser keeps closed. */
+/** Groups that are collapsed in this browser. */
 export const folds = {
   use: folded.use,
   toggle: (id: string) => folded.set(toggled(folded.get(), id)),
@@ -20,7 +20,7 @@ const none: ReadonlySet<string> = new Set();
 const selected = createStore(none);
 let anchor: string | null = null;
 
-/** Monitors that the next bulk change is for. */
+/** Selected monitors, to which the next bulk action applies. */
 export const selection = {
   use: selected.use,
   get: selected.get,
@@ -29,7 +29,7 @@ export const selection = {
     anchor = id;
     selected.set(toggled(selected.get(), id));
   },
-  /** From the one that was chosen last to this one, in the order of the page. */
+  /** Selects the range from the last chosen monitor to this one, in page order. */
   reach(id: string, order: readonly string[]) {
     const from = order.indexOf(anchor ?? id);
     const to = order.indexOf(id);

@@ -214,7 +214,7 @@ function useReadAhead(
   }, [items, first, last]);
 }
 
-/** The item that has the keyboard. */
+/** The item that has the keyboard focus. */
 function useActiveItem(items: readonly Item[], scrollTo: (index: number) => void) {
   const keys = useMemo(
     () =>

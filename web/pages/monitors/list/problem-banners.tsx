@@ -10,7 +10,10 @@ import { Icon } from "../../../components/display/icons.tsx";
 import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time } from "../../../components/display/time.tsx";
 
-/** What keeps people from being told of outages, a line each. Hidden ones come back when there is something else to say. */
+/**
+ * Banners about failing channels and problems of the appliance. A hidden banner returns when its
+ * subject changes.
+ */
 export function ProblemBanners() {
   const { data } = useProblems();
   if (data === undefined) return null;
@@ -22,7 +25,7 @@ export function ProblemBanners() {
   );
 }
 
-/** So many are named. */
+/** Maximum number of channels to name. */
 const few = 3;
 
 function FailingChannels({ channels }: { channels: Problems["channels"] }) {
@@ -103,7 +106,7 @@ function Banner({
   children,
 }: {
   kind: string;
-  /** What it tells of: it stays hidden for as long as this is the same. */
+  /** Identifies the subject. The banner stays hidden while this is unchanged. */
   what: readonly string[];
   title: ReactNode;
   action: ReactNode;

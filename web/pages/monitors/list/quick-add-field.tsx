@@ -12,7 +12,9 @@ import { EmptyState } from "../../../components/page.tsx";
 import { addMonitor } from "../actions.ts";
 import { planOf, targetOf } from "../quick-add.ts";
 
-/** What was typed, and what is wrong with it: it outlives the field, which changes its place on the page. */
+/**
+ * Typed text and its error. Stored outside the field, which moves to another position on the page.
+ */
 const draft = createStore<{ text: string; issue: string | null }>({ text: "", issue: null });
 const key = "quick-add";
 
@@ -21,7 +23,7 @@ function type(text: string, issue: string | null = null) {
   drafts.write(key, text === "" ? {} : { text });
 }
 
-/** Also a reload. */
+/** Restores the text after a reload. */
 function restore() {
   const { text } = drafts.read(key) ?? {};
   if (typeof text === "string" && draft.get().text === "") draft.set({ text, issue: null });
@@ -108,7 +110,7 @@ const MoreTypes = ({ onOpen }: { onOpen: (() => void) | undefined }) => (
   </button>
 );
 
-/** The Monitors page of a new organization. */
+/** The Monitors page of an organization without monitors. */
 export function FirstMonitor(props: Props) {
   const { mayWrite } = useSignedIn();
   return (

@@ -1,4 +1,4 @@
-/** Turns the overview into rows, and computes positions after a move. */
+/** Turns the overview into the rows of the list, and computes the order after moves. */
 import {
   countOf,
   isPartly,
@@ -11,7 +11,7 @@ import {
 import type { State } from "../../../components/display/state-icon.tsx";
 import { type Filters, isFiltered, matches } from "./filters.ts";
 
-/** A folder's head; `group` is null for monitors without one. */
+/** Header row of a group. `group` is null for monitors without a group. */
 export type Head = {
   kind: "head";
   key: string;
@@ -22,7 +22,7 @@ export type Head = {
   last: boolean;
 };
 type Row = { kind: "row"; key: string; monitor: OverviewMonitor; last: boolean };
-/** Stands for a row that is not here yet: its place is its `index` in the folder. */
+/** Placeholder for a row that is not loaded yet. `index` is its position in the group. */
 type UnreadRow = {
   kind: "unread-row";
   key: string;
@@ -30,13 +30,14 @@ type UnreadRow = {
   index: number;
   last: boolean;
 };
-/** Stands in an open folder that holds nothing. */
+/** Placeholder in an expanded group without monitors. */
 type EmptyGroupItem = { kind: "empty-group"; key: string; last: true };
 export type Item = Head | Row | UnreadRow | EmptyGroupItem;
 
 /**
- * The page from top to bottom: heads, and the rows of open folders. A filter opens all that it finds in;
- * where not all rows are here, the server has looked.
+ * Items of the list in order: header rows, and the rows of expanded groups. Filters expand all
+ * groups that contain matches. If only a part of the monitors is loaded, the server has already
+ * applied the filters.
  */
 export function itemsOf(overview: Overview, filters: Filters, folded: ReadonlySet<string>): Item[] {
   const { groups, monitors } = overview;
@@ -79,11 +80,11 @@ export function itemsOf(overview: Overview, filters: Filters, folded: ReadonlySe
   return items;
 }
 
-/** The ids of a folder's monitors, in order. */
+/** IDs of a group's monitors, in order. */
 export const membersOf = ({ monitors }: Overview, groupId: string | null): string[] =>
   monitors.filter((monitor) => monitor.groupId === groupId).map(({ id }) => id);
 
-/** The overview after these monitors were put into a folder, before `beforeId` or at its end. */
+/** Moves monitors to a group, before `beforeId` or to its end. */
 export function withMonitorsAt(
   overview: Overview,
   ids: readonly string[],
@@ -107,10 +108,10 @@ export function withMonitorsAt(
   return { ...overview, monitors };
 }
 
-/** Monitors of a folder that stand before the same other one, in their order; before null at its end. */
+/** Consecutive monitors of a group, and the monitor after them. `beforeId` is null at the end. */
 export type Place = ListPosition & { ids: string[] };
 
-/** Where these monitors stand among the others. */
+/** Current positions of these monitors. */
 export function placesOf({ monitors }: Overview, ids: Iterable<string>): Place[] {
   const moving = new Set(ids);
   const places: Place[] = [];
@@ -131,14 +132,14 @@ export function placesOf({ monitors }: Overview, ids: Iterable<string>): Place[]
   return places;
 }
 
-/** The overview with these monitors back where they stood. */
+/** Restores monitors to these positions. */
 export const withPlaces = (overview: Overview, places: readonly Place[]): Overview =>
   places.reduce(
     (next, { ids, groupId, beforeId }) => withMonitorsAt(next, ids, groupId, beforeId),
     overview,
   );
 
-/** The overview after a group was put before another, or at the end. */
+/** Moves a group before another one, or to the end. */
 export function withGroupAt(overview: Overview, id: string, beforeId: string | null): Overview {
   const group = overview.groups.find((one) => one.id === id);
   if (group === undefined || id === beforeId) return overview;
@@ -149,7 +150,7 @@ export function withGroupAt(overview: Overview, id: string, beforeId: string | n
 
 export type ListPosition = { groupId: string | null; beforeId: string | null };
 
-/** Where a monitor goes that is moved one place up or down, also into the next folder; null at the very end. */
+/** Position one step up or down, also into the adjacent group. Null at either end of the list. */
 export function nextPosition(overview: Overview, id: string, step: 1 | -1): ListPosition | null {
   const monitor = overview.monitors.find((one) => one.id === id);
   if (monitor === undefined) return null;
