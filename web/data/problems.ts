@@ -1,3 +1,4 @@
+/** Queries of failing channels, problems of the appliance, and who was alerted. */
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { Attention, Problems } from "../../src/dashboard/problem-schema.ts";

@@ -1,11 +1,11 @@
-/** Times and durations in the organization's time zone. Relative times update every second. */
+/** Times and durations in the viewer's time zone. Relative times update every second. */
 import { Tooltip } from "@mantine/core";
 import { createContext, useContext } from "react";
 import { durationInWords as inWords } from "../../../src/core/text/words.ts";
 import { formatIn, minuteFormat, momentIn } from "../../../src/core/time/times.ts";
 import { createStore } from "../../data/store.ts";
 
-/** Time zone of the organization. All times are shown in it. */
+/** The viewer's time zone, by default the organization's. All times are shown in it. */
 export const Zone = createContext("UTC");
 export const useZone = () => useContext(Zone);
 

@@ -11,7 +11,7 @@ import { Mark } from "../../components/display/mark.tsx";
 import { PasswordField } from "../../components/forms/password-field.tsx";
 import { SignInForm } from "../../shell/sign-in.tsx";
 
-/** The card in the middle of pages for people who are not in yet. */
+/** The centered card of pages for people who are not signed in. */
 function EntranceFrame({
   title,
   words,
@@ -44,9 +44,11 @@ export function SignInPage() {
   );
 }
 
-/** First run: the console's link becomes an organization and its owner. */
+/**
+ * First run: creates the organization and its owner. The console prints the link with the token.
+ */
 export function SetUpPage() {
-  // The link may be opened where the page is open already.
+  // The link can be opened while the page is already open, which only changes the hash.
   const linked = useLocation({ select: ({ hash }) => hash });
   return <SetUpForm key={linked} linked={linked} />;
 }
@@ -120,7 +122,10 @@ export function InvitationPage() {
   return data === undefined ? null : <Accept token={token} look={data} />;
 }
 
-/** Somebody new says a name and a password; whoever has an account here gives its password, or is signed in already. */
+/**
+ * Accepts an invitation. New people choose a name and a password; others use their account's
+ * password or their session.
+ */
 function Accept({ token, look }: { token: string; look: InvitationLook }) {
   const { data: session } = useSession();
   const { history } = useRouter();

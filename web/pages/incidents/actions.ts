@@ -1,4 +1,4 @@
-/** Actions on incidents, which show their result at once. */
+/** Actions on incidents. They appear at once, before the server responds. */
 import { incidentAfter } from "../../../src/incidents/rules.ts";
 import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
 import { dataOf, ifMatch, v1, whenConnected } from "../../data/client.ts";
@@ -8,11 +8,14 @@ import { queryClient } from "../../data/query.ts";
 import { deleteWithUndo, notify, notifyError, tellOfWaiting } from "../../components/toasts.tsx";
 import { tellResolved } from "./resolve.ts";
 
-/** Changes an incident. What the same rules make of it stands on the page at once, and is taken back where the server refuses. */
+/**
+ * Changes an incident. Shows the result at once, computed by the server's rules, and reverts it on
+ * failure.
+ */
 export async function changeIncident(
   incident: Incident,
   patch: IncidentPatch,
-  /** As it was when somebody decided on this; undefined to overwrite whatever others did since. */
+  /** The incident as the person saw it. Undefined overwrites later changes by others. */
   known: Incident | undefined,
   once = provisionalId(),
 ) {
@@ -41,7 +44,7 @@ export async function changeIncident(
   }
 }
 
-/** With one click, in the words that the API has for it. */
+/** Resolves or reopens an incident without a message, so that the API uses its default text. */
 export function setStatus(incident: Incident, status: "resolved" | "investigating") {
   changeIncident(incident, { status }, incident)
     .then(() => (status === "resolved" ? tellResolved(incident) : notify("Reopened")))
@@ -53,7 +56,9 @@ export const deleteIncident = (incident: Incident) =>
     dataOf(v1.incidents({ id: incident.id }).delete(undefined, ifMatch(incident))),
   );
 
-/** What an incident's postmortem is called while it is being deleted: another one may be written later. */
+/**
+ * Identifies a postmortem during its deletion. A later postmortem of the incident has another key.
+ */
 export const postmortemKey = ({ id, postmortem }: Incident) => `${id} ${postmortem?.updatedAt}`;
 
 export const deletePostmortem = (incident: Incident) =>

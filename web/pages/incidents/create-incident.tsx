@@ -1,4 +1,4 @@
-/** The dialog that creates an incident. */
+/** The dialog that creates an incident, with a preview of the public page and its recipients. */
 import { Button, Switch, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -40,7 +40,6 @@ function useNewIncident() {
   );
 }
 
-/** The dialog that creates an incident. */
 export default function CreateIncident() {
   const [previewing, setPreviewing] = useState(false);
   const form = useNewIncident();

@@ -1,3 +1,4 @@
+/** Queries of incidents, of their audience, and of message templates. */
 import { searchBounds } from "../../../src/core/limits.ts";
 import { useQuery } from "@tanstack/react-query";
 import type { z } from "zod";
@@ -8,10 +9,10 @@ import { dataQuery, pageQuery } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
 import type { IncidentFilters } from "./list/filters.ts";
 
-/** So many that are open are shown at once. */
+/** Maximum number of open incidents on the page. They are not paginated. */
 const mostOpen = 100;
 
-/** One of the two parts of the list. */
+/** Loads the open or the resolved incidents, filtered. */
 export function useIncidents(filters: IncidentFilters, open: boolean, enabled: boolean) {
   const { q, status, severity, monitor, page } = filters;
   const query = {
@@ -31,7 +32,9 @@ export function useIncidents(filters: IncidentFilters, open: boolean, enabled: b
   });
 }
 
-/** Who would be notified of an update of this incident, or of a new one that affects this monitor. */
+/**
+ * Channels, pages and subscribers that an update would notify, or a new incident of this monitor.
+ */
 export const useAudience = (query: z.input<typeof IncidentAudienceQuery>) =>
   useQuery({
     ...dataQuery([...listKey("incident"), "audience", query], (options) =>
@@ -40,7 +43,7 @@ export const useAudience = (query: z.input<typeof IncidentAudienceQuery>) =>
     placeholderData: (before) => before,
   });
 
-/** The organization's own words to begin with. */
+/** The organization's own message templates. */
 export const templatesQuery = dataQuery(listKey("incident-template"), (options) =>
   v1["incident-templates"].get(options),
 );
@@ -52,7 +55,7 @@ export const useIncident = (id: string) =>
     dataQuery(recordKey("incident", id), (options) => v1.incidents({ id }).get(options)),
   );
 
-/** Who wrote its updates and who was notified, which deliveries change, too. */
+/** Authors, checks and notifications of an incident. Events of deliveries refetch them. */
 export const useTraces = (id: string) =>
   useQuery(
     dataQuery([...tracesKey, id], (options) => dashboard.incidents({ id }).traces.get(options)),

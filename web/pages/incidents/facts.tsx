@@ -7,7 +7,7 @@ import { durationInWords, Time, useNow } from "../../components/display/time.tsx
 import { useAudience, useTraces } from "./data.ts";
 import { capitalized } from "../../../src/core/text/words.ts";
 
-/** What is known of an incident beside its timeline. */
+/** The facts panel of an incident, next to the timeline. */
 export function Facts({ incident }: { incident: Incident }) {
   const { id, severity, createdAt, resolvedAt } = incident;
   const { data: traces } = useTraces(id);
@@ -65,7 +65,7 @@ export function Facts({ incident }: { incident: Incident }) {
   );
 }
 
-/** Until now, in whole minutes; or until it was resolved. */
+/** Duration until now or until the resolution, in whole minutes once it is over one minute. */
 export function Duration({ incident }: { incident: Pick<Incident, "createdAt" | "resolvedAt"> }) {
   const now = useNow();
   const end = incident.resolvedAt === null ? now : Date.parse(incident.resolvedAt);

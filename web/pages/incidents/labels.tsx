@@ -7,14 +7,14 @@ import { capitalized, countInWords } from "../../../src/core/text/words.ts";
 
 type Severity = IncidentSummary["severity"];
 
-/** The first of them: `Shop`, `Search` and `3 more`. */
+/** Shortens a list of more than three names, for example to `Shop`, `Search` and `3 more`. */
 export function fewOf(names: readonly string[]): string[] {
   const shown = names.length > 3 ? names.slice(0, 2) : names;
   const more = names.length - shown.length;
   return [...shown, ...(more > 0 ? [`${countInWords(more)} more`] : [])];
 }
 
-/** What a severity means to those who choose one. */
+/** Help texts for the choice of a severity. */
 const severityHints: Record<Severity, string> = {
   minor: "Something is slow or partly broken.",
   major: "Something important does not work.",
@@ -45,7 +45,7 @@ export function SeverityField({
 const stateOf = ({ status, severity }: Pick<IncidentSummary, "status" | "severity">): State =>
   status === "resolved" ? "up" : severity === "minor" ? "degraded" : "down";
 
-/** An incident's shape: a check once it is over, a triangle while it is minor, else an octagon. */
+/** Icon of an incident: a check mark if resolved, a triangle if minor, otherwise an octagon. */
 export function IncidentIcon({
   incident,
   size = 16,
@@ -56,7 +56,7 @@ export function IncidentIcon({
   return <StateIcon state={stateOf(incident)} size={size} />;
 }
 
-/** Color is for what is going on: over, a severity is only a word. */
+/** The severity as a label. It is colored only while the incident is open. */
 export function SeverityPill({ severity, over = false }: { severity: Severity; over?: boolean }) {
   const tone = over ? "" : severity === "minor" ? "pill-degraded" : "pill-down";
   return <span className={`pill ${tone}`}>{capitalized(severity)}</span>;

@@ -2,7 +2,7 @@ import { MultiSelect } from "@mantine/core";
 import { useOverview } from "../../data/overview.ts";
 import type { Form } from "../../components/forms/form.tsx";
 
-/** The monitors that an incident affects, in the order in which they are named. */
+/** Field for the affected monitors. Their order is the order of their names in messages. */
 export function MonitorsField<T extends { monitorIds: string[] }>({ form }: { form: Form<T> }) {
   const { data: overview } = useOverview();
   return (

@@ -7,7 +7,7 @@ import { PublicPreview } from "../../components/display/public-preview.tsx";
 
 type Draft = z.input<typeof IncidentDraft>;
 
-/** What the public would read; blank texts are as if they were not typed yet. */
+/** Previews the incident on the public page. Blank texts are omitted, as if not entered. */
 export function PreviewDialog({ draft, onClose }: { draft: Draft; onClose: () => void }) {
   const given = Object.entries(draft).filter(
     ([, value]) => typeof value !== "string" || value.trim() !== "",

@@ -4,10 +4,13 @@ import { dot, plural } from "../../components/display/format.ts";
 import { Names } from "../../components/display/name-list.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 
-/** More channels are only counted. */
+/** Maximum number of channels to name. More are only counted. */
 const few = 3;
 
-/** `Shown on Acme status · will notify 214 subscribers, Slack #ops and E-mail`, and below it `E-mail is failing`. */
+/**
+ * Describes the audience, for example `Shown on Acme status · will notify 214 subscribers, Slack
+ * #ops and E-mail`. Failing channels are listed below.
+ */
 export function RecipientsLine({
   audience,
   isPublic,
@@ -15,7 +18,7 @@ export function RecipientsLine({
 }: {
   audience: IncidentAudience | undefined;
   isPublic: boolean;
-  /** A resolution goes only to channels that were alerted of the incident. */
+  /** Set for a resolution, which is sent only to channels that were alerted of the incident. */
   resolves?: boolean;
 }) {
   const { data: problems } = useProblems();

@@ -7,7 +7,7 @@ import { notifyDone, notifyError, tellOfWaiting } from "../../components/toasts.
 
 type Resolvable = Pick<Incident, "id" | "title" | "status">;
 
-/** Resolves one that is not open on the page: at once, as everybody sees. */
+/** Resolves an incident from a list or the command palette, and offers to undo it. */
 export function resolveIncident(incident: Resolvable) {
   const { id } = incident;
   const once = onceUnder(provisionalId());
@@ -19,7 +19,7 @@ export function resolveIncident(incident: Resolvable) {
     .catch(notifyError);
 }
 
-/** Taken back, it is what it was before. */
+/** Confirms the resolution. Undo restores the previous status. */
 export function tellResolved({ id, title, status }: Resolvable) {
   const once = onceUnder(provisionalId());
   notifyDone(`Resolved ${title}`, async () => {

@@ -13,7 +13,7 @@ import { useZone } from "../../components/display/time.tsx";
 import { useOverview } from "../../data/overview.ts";
 import { templatesQuery } from "./data.ts";
 
-/** Messages to begin with, by status: what people want to know first. */
+/** Built-in message templates by status. */
 const templates: Record<IncidentStatus, readonly { name: string; text: string }[]> = {
   investigating: [
     {
@@ -60,11 +60,14 @@ const templates: Record<IncidentStatus, readonly { name: string; text: string }[
   ],
 };
 
-/** What placeholders stand for. */
+/** Values for the placeholders. */
 type About = Pick<Incident, "monitorIds" | "severity">;
 type Chosen = Pick<IncidentTemplate, "status" | "message"> & Partial<IncidentTemplate>;
 
-/** The organization's own templates, and ready messages for a status; a text that is chosen goes behind what was typed. */
+/**
+ * Menu of the organization's templates and built-in messages. The chosen text is appended to the
+ * message.
+ */
 export function TemplatesMenu({
   status,
   message,
@@ -74,7 +77,7 @@ export function TemplatesMenu({
   status: IncidentStatus;
   message: string;
   about: About;
-  /** With its placeholders filled, and with the whole message. */
+  /** Called with the filled template. Its message includes the existing text. */
   onChoose: (chosen: Chosen) => void;
 }) {
   const { data: own = [] } = useQuery(templatesQuery);
@@ -115,7 +118,7 @@ export function TemplatesMenu({
   );
 }
 
-/** With their placeholders filled: what is read here is what stands in the message afterwards. */
+/** Templates with filled placeholders, so that the menu shows the final text. */
 function OwnTemplates({
   own,
   about,
@@ -142,7 +145,7 @@ function OwnTemplates({
   });
 }
 
-/** What the placeholders of templates stand for now. */
+/** Current values of the placeholders in templates. */
 function usePlaceholders() {
   const { data: overview } = useOverview();
   const zone = useZone();

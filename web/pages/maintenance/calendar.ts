@@ -6,12 +6,12 @@ const dayMs = 86_400_000;
 /** A day of the local calendar: days since 1 January 1970. */
 export type DayNumber = number;
 
-/** The day that it is at this time. */
+/** The local day at an instant. */
 export const dayAt = (at: number, zone: string): DayNumber => Math.floor(toLocal(at, zone) / dayMs);
 
 export const dateOf = (day: DayNumber): Date => new Date(day * dayMs);
 
-/** `2026-11`. */
+/** Month of a day, such as `2026-11`. */
 export const monthOf = (day: DayNumber): string => dateOf(day).toISOString().slice(0, 7);
 
 export function monthAfter(month: string, step: number): string {
@@ -20,11 +20,11 @@ export function monthAfter(month: string, step: number): string {
   return date.toISOString().slice(0, 7);
 }
 
-/** The time at which a day starts. */
+/** Start of a day as an ISO instant. */
 export const startOf = (day: DayNumber, zone: string): string =>
   new Date(toInstant(day * dayMs, zone)).toISOString();
 
-/** Whole weeks, from Monday, that hold a month. */
+/** Weeks that contain the month, each from Monday to Sunday. */
 export function weeksOf(month: string): DayNumber[][] {
   const first = Date.parse(`${month}-01T00:00:00Z`) / dayMs;
   const behind = Date.parse(`${monthAfter(month, 1)}-01T00:00:00Z`) / dayMs;
@@ -35,7 +35,7 @@ export function weeksOf(month: string): DayNumber[][] {
   return weeks;
 }
 
-/** An occurrence on one of the days that it touches. */
+/** An occurrence on one of its days. */
 export type Entry = Planned & { start: number; end: number; begins: boolean };
 type Planned = { id: string; title: string };
 type PlannedTimes = Planned & { occurrences: readonly { startsAt: string; endsAt: string }[] };

@@ -13,7 +13,7 @@ const windows = v1["maintenance-windows"];
 
 const perPage = 100;
 
-/** Loads every window, or all in this state. */
+/** Loads all windows, or all in one state. */
 async function allWindows(state: MaintenanceWindow["state"] | undefined, signal: AbortSignal) {
   const found: MaintenanceWindow[] = [];
   for (let page = 1; ; page++) {
@@ -53,7 +53,7 @@ export const usePastWindows = (page: number, enabled: boolean) =>
 
 const previews = dashboard["maintenance-windows"];
 
-/** Next occurrences of times that can be unsaved, one more than `count`; while they change, the last ones. */
+/** Next occurrences of unsaved times, up to `count` + 1. Shows the previous ones while it loads. */
 export function usePreview(times: Times | null, count: number) {
   const { startsAt = "", endsAt = "", timeZone = "", rrule = null } = times ?? {};
   const query = {
@@ -91,7 +91,7 @@ export const deleteWindow = (window: MaintenanceWindow) =>
     dataOf(windows({ id: window.id }).delete(undefined, ifMatch(window))),
   );
 
-/** Ends a window that does not repeat now; undo restores its end. */
+/** Ends a non-recurring window now. Undo restores its end. */
 export async function endNow(window: MaintenanceWindow) {
   await setEnd(window.id, new Date().toISOString(), window);
   notifyDone(`Ended ${window.title}`, () => setEnd(window.id, window.endsAt));

@@ -11,7 +11,7 @@ import { planInWords, planOf } from "./recurrence.ts";
 export const clockAt = (at: number, zone: string) =>
   formatIn(zone, { hour: "2-digit", minute: "2-digit" }).format(at);
 
-/** `Sun 22 Nov 02:00–04:00 CET`, or with both days. */
+/** Formats a period, such as `Sun 22 Nov 02:00–04:00 CET`. Names both days if they differ. */
 export const spanInWords = (start: number, end: number, zone: string) =>
   spanIn(zone, start, end, Date.now());
 
@@ -22,7 +22,7 @@ export const recurrenceInWords = ({
 }: Pick<MaintenanceWindow, "rrule" | "startsAt" | "timeZone">) =>
   planInWords(planOf(rrule, toLocal(Date.parse(startsAt), timeZone)));
 
-/** `Print server`, `Office network` or `Office network and 3 monitors`: what it is for. */
+/** Names what a window affects, such as `Office network and 3 monitors`. */
 export function affectedInWords(
   { monitorIds, groupIds }: Pick<MaintenanceWindow, "monitorIds" | "groupIds">,
   overview: Overview | undefined,
@@ -68,7 +68,7 @@ export function WindowPill({ state }: { state: MaintenanceWindow["state"] }) {
   );
 }
 
-/** Lists the first `count` of a window's next occurrences, in the organization's time zone. */
+/** Lists the next `count` occurrences of a window, in the viewer's time zone. */
 export function NextTimes({
   occurrences,
   count,

@@ -183,7 +183,7 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
   );
 }
 
-/** `ends in 34 min`, `in 2 d 3 h`. */
+/** Time until the window ends or starts, such as `ends in 34 min` or `in 2 d 3 h`. */
 function Until({ window: { current, next } }: { window: MaintenanceWindow }) {
   const now = useNow();
   const at = current?.endsAt ?? next?.startsAt;

@@ -1,4 +1,4 @@
-/** The month view of the maintenance page. */
+/** The calendar view of the maintenance page, one month at a time. */
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -35,10 +35,10 @@ const dayFormat = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** Entries per day; more are in a menu. */
+/** Maximum entries per day. A menu has the others. */
 const maxEntries = 3;
 
-/** A month of maintenance; on a phone, a list of the days with maintenance. */
+/** The calendar of a month. On phones, it is a list of days with maintenance. */
 export function MonthCalendar({
   month: chosenMonth,
   onMonth,

@@ -1,3 +1,4 @@
+/** The fields for the recurrence of a maintenance window. */
 import { Select, TextInput } from "@mantine/core";
 import { NumberField } from "../../components/forms/number-field.tsx";
 import { byNumber, type Plan, places, type Repeats, ruleOf, weekdays } from "./recurrence.ts";
@@ -14,7 +15,7 @@ const units = { daily: "days", weekly: "weeks", monthly: "months" };
 
 type Props = { plan: Plan; onChange: (plan: Plan) => void; error: string | undefined };
 
-/** Edits the recurrence of a window; a text field takes any other RRULE. */
+/** Edits the recurrence of a window. Other rules can be entered as an RRULE. */
 export function RecurrenceField({ plan, onChange, error }: Props) {
   const { repeats } = plan;
   const put = (change: Partial<Plan>) => onChange({ ...plan, ...change });

@@ -16,7 +16,7 @@ export type Plan = {
   nth: number;
   day: number;
   ends: "never" | "until" | "count";
-  /** `2027-01-31`, in the window's time zone. */
+  /** Last day, such as `2027-01-31`, in the window's time zone. */
   until: string;
   count: number;
   /** An RRULE that the fields can't express. */
@@ -40,7 +40,7 @@ function placeOf(local: number) {
   };
 }
 
-/** Returns the defaults for a window that starts at this local time. */
+/** Defaults for a window that starts at this local time. */
 export function plainPlan(local: number): Plan {
   const { day, date, nth } = placeOf(local);
   return {
@@ -104,7 +104,7 @@ function endOf({ COUNT, UNTIL }: RuleParts): Partial<Plan> | null {
   return date.length === 10 ? { ends: "until", until: date } : null;
 }
 
-/** Writes the plan as an RRULE; null for once. */
+/** Converts the plan to an RRULE; null if it does not recur. */
 export function ruleOf(plan: Plan): string | null {
   const { repeats, every, days, monthly, date, nth, day, ends, until, count } = plan;
   if (repeats === "never") return null;
@@ -146,7 +146,7 @@ export const places = [
 const list = new Intl.ListFormat("en-GB");
 const dateFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
 
-/** `Every 2 weeks on Monday and Friday, until 31 Jan 2027`. */
+/** Describes a plan, such as `Every 2 weeks on Monday and Friday, until 31 Jan 2027`. */
 export function planInWords(plan: Plan): string {
   const { repeats, every, days, monthly, date, nth, day, ends, until, count } = plan;
   if (repeats === "never") return "Once";

@@ -1,4 +1,4 @@
-/** Search parameters of the page; without a view it shows running and scheduled windows. */
+/** URL parameters of the page. Without a view it shows running and scheduled windows. */
 export type MaintenanceSearch = { view?: "calendar" | "over"; month?: string; page?: number };
 
 export function maintenanceSearchOf({

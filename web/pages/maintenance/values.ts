@@ -1,9 +1,10 @@
+/** Converts between a maintenance window and the values of its editor. */
 import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { type Plan, plainPlan, planOf, ruleOf } from "./recurrence.ts";
 
-/** Values of the editor; times are local to the zone of the window, such as `2026-11-22T02:00`. */
+/** Values of the editor. Times are local to the window's time zone, such as `2026-11-22T02:00`. */
 export type Values = {
   title: string;
   description: string;
@@ -23,16 +24,19 @@ const hourMs = 3_600_000;
 const clockOf = (at: number, zone: string) =>
   new Date(toLocal(at, zone)).toISOString().slice(0, 16);
 
-/** Reads a local time as if it were UTC; NaN for an incomplete one. */
+/** Parses a local time as if it were UTC. Returns NaN for an incomplete one. */
 const localOf = (clock: string): number => Date.parse(`${clock}Z`);
 
-/** Null for an incomplete time, which the server rejects. */
+/**
+ * Converts a local time to an instant. Returns null for an incomplete one, which the server
+ * rejects.
+ */
 function instantOf(clock: string, zone: string): string | null {
   const local = localOf(clock);
   return Number.isNaN(local) ? null : new Date(toInstant(local, zone)).toISOString();
 }
 
-/** A new window of two hours, from the next full hour or at 02:00 on `date`. */
+/** Values of a new window: two hours from the next full hour, or from 02:00 on `date`. */
 export function newValues(now: number, zone: string, date?: string): Values {
   const next = clockOf(Math.ceil((now + 1) / hourMs) * hourMs, zone);
   const start = date === undefined ? next : `${date}T02:00`;
@@ -68,7 +72,6 @@ export function valuesOf(window: MaintenanceWindow): Values {
   };
 }
 
-/** Builds the body of the request. */
 export function bodyOf({ start, end, plan, ...values }: Values) {
   return {
     ...values,
@@ -78,7 +81,7 @@ export function bodyOf({ start, end, plan, ...values }: Values) {
   };
 }
 
-/** Returns the times for a preview; null while they are incomplete. */
+/** Times for the preview; null while they are incomplete. */
 export function timesOf(values: Values): Times | null {
   const { timeZone, start, end, plan } = values;
   const [startsAt, endsAt] = [instantOf(start, timeZone), instantOf(end, timeZone)];
@@ -87,7 +90,7 @@ export function timesOf(values: Values): Times | null {
     : { startsAt, endsAt, timeZone, rrule: ruleOf(plan) };
 }
 
-/** Moves the start and keeps the length; defaults of an unused recurrence follow. */
+/** Moves the start and preserves the duration. An unused recurrence gets new defaults. */
 export function withStart(values: Values, start: string): Partial<Values> {
   const length = localOf(values.end) - localOf(values.start);
   const local = localOf(start);

@@ -10,7 +10,6 @@ import { Dash, EmptyState, Figure, Panel } from "../../components/page.tsx";
 import { durationInWords } from "../../components/display/time.tsx";
 import { monthInWords } from "./search.ts";
 
-/** A monthly report: figures, tables and definitions. */
 export function ReportView({ report, organization }: { report: Report; organization: string }) {
   const isMeasured = report.monitorCount > 0 && wasMeasured(report.summary, report);
   return (

@@ -1,4 +1,4 @@
-/** The Reports page: subject, month, and the report. */
+/** The Reports page: chooses a subject and a month, and shows their report. */
 import { ActionIcon, Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -166,7 +166,7 @@ function SubjectSelect({
   );
 }
 
-/** Has all of them read, where not all are here. */
+/** Loads all monitors of the overview, for the choice of a subject. */
 function AllMonitors() {
   useOverview();
   return null;

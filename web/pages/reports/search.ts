@@ -1,4 +1,7 @@
-/** What the page shows, as it stands in the address: of one thing, or of the whole organization; the month that goes on where none is named. */
+/**
+ * URL parameters: the month (default: the current one) and at most one subject (default: the
+ * organization).
+ */
 export type ReportSearch = {
   month?: string;
   monitorId?: string;
@@ -18,7 +21,7 @@ export function reportSearchOf(search: Record<string, unknown>): ReportSearch {
   };
 }
 
-/** The month so many months later. */
+/** Adds months to a month such as `2026-11`. */
 export function monthAfter(month: string, count: number): string {
   const [year = 0, number = 0] = month.split("-").map(Number);
   return new Date(Date.UTC(year, number - 1 + count, 1)).toISOString().slice(0, 7);

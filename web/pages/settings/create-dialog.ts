@@ -1,6 +1,9 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 
-/** Whether the address asks for the page's dialog for something new, and how to open and close it. */
+/**
+ * Whether the URL opens the page's “create” dialog (`?new=true`), and functions to open and close
+ * it.
+ */
 export function useCreateDialog() {
   const { new: asked = false } = useSearch({ strict: false }) as { new?: boolean };
   const navigate = useNavigate();

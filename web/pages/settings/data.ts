@@ -1,4 +1,4 @@
-/** Queries of the settings. */
+/** Queries of the settings pages, and how often they are refetched. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { dashboard, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
@@ -11,7 +11,7 @@ export const organizationQuery = (id: string) =>
 export const settingsQuery = (organizationId: string) =>
   dataQuery(recordKey("settings", organizationId), (options) => v1.settings.get(options));
 
-/** Whether a channel of this type waits for whoever is signed in to set up the mail server. */
+/** Whether this channel type needs a mail server that the signed-in admin can set up. */
 export function useLacksMailServer(type: string): boolean {
   const { organization, may } = useSignedIn();
   const { data } = useQuery({
@@ -21,7 +21,7 @@ export function useLacksMailServer(type: string): boolean {
   return data?.smtp === null;
 }
 
-/** Of these settings as they were saved then. */
+/** Certificate authorities of the settings version that was saved at `updatedAt`. */
 export const authoritiesQuery = (updatedAt: string) =>
   dataQuery([...listKey("settings"), "authorities", updatedAt], (options) =>
     dashboard.settings["certificate-authorities"].get(options),
@@ -29,7 +29,7 @@ export const authoritiesQuery = (updatedAt: string) =>
 
 export const apiKeysQuery = queryOptions({
   ...dataQuery(listKey("api-key"), (options) => dashboard["api-keys"].get(options)),
-  // No event says when a key was last used.
+  // The last use of a key causes no event.
   refetchInterval: 30_000,
 });
 
@@ -51,13 +51,13 @@ export const aboutQuery = queryOptions({
 export const figuresQuery = queryOptions({
   ...dataQuery(["appliance"], (options) => dashboard.appliance.get(options)),
   staleTime: 0,
-  // Machines say every two seconds how they are, by no event.
+  // Machines report their state every 2 s, without an event.
   refetchInterval: ({ state }) => (state.data?.cluster.nodes.length ? 2_000 : false),
 });
 
 export const organizationsQuery = queryOptions({
   ...dataQuery(["organizations"], (options) => dashboard.organizations.get(options)),
-  // No event of this organization says what others hold.
+  // Changes in other organizations cause no event here.
   staleTime: 0,
 });
 
@@ -81,6 +81,6 @@ export const backupScheduleQuery = queryOptions({
   staleTime: 0,
 });
 
-/** For what no event of this organization refreshes, and to bring back what was hidden. */
+/** Refetches a query that no event refreshes, or restores a hidden record. */
 export const invalidate = ({ queryKey }: { queryKey: readonly unknown[] }) =>
   queryClient.invalidateQueries({ queryKey });

@@ -1,8 +1,8 @@
-/** A row in the lists of the settings. */
+/** A row in the lists of the settings, and a list of facts. */
 import type { ReactNode } from "react";
 import { Icon, type IconName } from "../../components/display/icons.tsx";
 
-/** A row of a list in the settings: what it is, facts about it, and what can be done with it. */
+/** A list row in the settings: title, note, facts and actions. */
 export function Entry({
   icon,
   mark,
@@ -15,15 +15,15 @@ export function Entry({
   action,
 }: {
   icon?: IconName;
-  /** In the icon's place. */
+  /** Replaces the icon. */
   mark?: ReactNode;
-  /** Whose first letter stands in the icon's place. */
+  /** A name whose first letter replaces the icon. */
   avatar?: string;
   title: ReactNode;
   note: ReactNode;
   facts?: [label: string, value: ReactNode][];
   isOver?: boolean;
-  /** What its menu or its button is; their places are kept where there is none. */
+  /** The row's menu and button. Pass null to leave the space empty. */
   menu?: ReactNode;
   action?: ReactNode;
 }) {
@@ -57,7 +57,7 @@ export function Entry({
   );
 }
 
-/** Labels and values, one below the other. */
+/** A list of labels and values. */
 export function Facts({ facts }: { facts: [label: string, value: ReactNode][] }) {
   return (
     <dl className="settings-facts">

@@ -1,4 +1,4 @@
-/** The sections of the settings, and who may open them. */
+/** The sections of the settings, and the roles that can open them. */
 import { type ComponentType, lazy } from "react";
 import type { Role } from "../../../src/core/roles.ts";
 import { chunk } from "../../data/chunks.ts";
@@ -8,14 +8,14 @@ export type Section = {
   path: string;
   label: string;
   icon: IconName;
-  /** Who has it: a role in the organization, or those who run the appliance. */
+  /** The lowest role in the organization that can open it, or `administrator`. */
   role: Role | "administrator";
   page: ComponentType;
-  /** What of it the command palette does. */
+  /** Action to offer in the command palette. */
   act?: { label: string; role: Role };
 };
 
-/** The sub-pages of the settings, by whose they are. */
+/** The sections by scope: organization, appliance and the person's account. */
 export const sectionGroups: { title: string; sections: Section[] }[] = [
   {
     title: "Organization",

@@ -7,7 +7,7 @@ import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, PageHeader } from "../../components/page.tsx";
 import { type Section, sectionGroups, sections } from "./sections.ts";
 
-/** The list of sub-pages with the chosen one beside it; where there is little room one of the two. */
+/** The list of sections next to the open one. Narrow windows show only one of them. */
 export default function SettingsPage() {
   const { section: named } = useParams({ strict: false });
   const { may } = useSignedIn();

@@ -1,4 +1,4 @@
-/** Addresses, feeds and badges of a status page. */
+/** The “Addresses” tab of a status page: its URLs, feeds and badges. */
 import { SegmentedControl, Select } from "@mantine/core";
 import { useState } from "react";
 import { useOverview } from "../../data/overview.ts";
@@ -8,7 +8,7 @@ import { Panel } from "../../components/page.tsx";
 import { addressOf } from "./labels.tsx";
 import { shownOn } from "./page-monitors.ts";
 
-/** Everything that the page answers at. */
+/** URLs of the page, its feeds and its JSON summary. */
 export function Addresses({ page }: { page: StatusPage }) {
   const base = addressOf(page);
   const lines: [label: string, address: string][] = [
@@ -42,7 +42,7 @@ export function Addresses({ page }: { page: StatusPage }) {
   );
 }
 
-/** A badge for a README or a wiki, ready to be pasted. */
+/** Badge snippets to copy into a README or a wiki. */
 export function Badges({ page }: { page: StatusPage }) {
   const { data: overview } = useOverview();
   const [chosen, setChosen] = useState<string | null>(null);

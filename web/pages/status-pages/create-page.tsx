@@ -11,7 +11,7 @@ import { useZone } from "../../components/display/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { visibilities } from "./labels.tsx";
 
-/** Address from a title: `Card payments` becomes `card-payments`. */
+/** Derives an address from a title: `Card payments` becomes `card-payments`. */
 const slugOf = (title: string) => slugFrom(title, 63);
 
 /** Creates a status page. Its editor has all other settings. */

@@ -1,4 +1,4 @@
-/** The fields of a status page. */
+/** The form fields of a status page: texts, appearance, access and logo. */
 import {
   ColorInput,
   Input,
@@ -150,7 +150,9 @@ export function AccessFields({ form, isPasswordSet }: { form: PageForm; isPasswo
   );
 }
 
-/** Dark enough to be read on white; the page moves others towards that by itself. */
+/**
+ * Suggested accent colors, legible on white. The public page adjusts the contrast of other colors.
+ */
 const swatches = [
   "#2f4fd8",
   "#0e7490",
@@ -162,7 +164,7 @@ const swatches = [
   "#7e22ce",
 ];
 
-/** The page's logo; it is stored as soon as it is chosen. */
+/** Uploads the logo as soon as a file is chosen. */
 export function LogoField({
   page,
   onChanged,
@@ -182,7 +184,7 @@ export function LogoField({
       cacheStatusPage(saved);
       notify(file === null ? "Logo removed" : "Logo saved");
     },
-    // The same file may be chosen again after it was mended.
+    // Reset, so that the same file can be chosen again after a correction.
     onSettled: () => again.current?.(),
   });
   const [detail] = error instanceof ApiError ? error.details : [];

@@ -10,7 +10,7 @@ import { Panel } from "../../components/page.tsx";
 import { StateIcon } from "../../components/display/state-icon.tsx";
 import { Time } from "../../components/display/time.tsx";
 
-/** The page's own names, whether each works now, and what it needs. */
+/** The page's host names, with their current DNS and certificate state and the required records. */
 export function HostNames({ page: { id, hosts } }: { page: StatusPage }) {
   return (
     <Panel title="Custom host names">

@@ -3,7 +3,7 @@ import type { IconName } from "../../components/display/icons.tsx";
 
 type Visibility = StatusPage["visibility"];
 
-/** Who may see a page: in the list, and as choices of its editor. */
+/** Labels of the visibility of a status page, for the list and the editor. */
 export const visibilities: Record<Visibility, { label: string; hint: string; icon: IconName }> = {
   public: { label: "Public", hint: "Anyone with the address can see it.", icon: "page" },
   password: { label: "With a password", hint: "Visitors enter it once in 30 days.", icon: "lock" },
@@ -13,5 +13,5 @@ export const visibilities: Record<Visibility, { label: string; hint: string; ico
 export const addressOf = ({ slug }: Pick<StatusPage, "slug">): string =>
   `${location.origin}/status/${slug}`;
 
-/** An address without its scheme, as people read it. */
+/** A URL without its scheme. */
 export const shortly = (address: string): string => address.replace(/^https?:\/\//, "");

@@ -1,4 +1,4 @@
-/** The preview of an unsaved status page. */
+/** The preview of a status page with unsaved changes, rendered by the server. */
 import { SegmentedControl } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useEffect, useRef, useState } from "react";
@@ -13,7 +13,7 @@ const pauseMs = 200;
 const widths = { desktop: 960, phone: 390 } as const;
 type Device = keyof typeof widths;
 
-/** The page with what is in the fields, as its visitors would find it; made by the server. */
+/** Shows the page with the values of the form, as visitors would see it. */
 export function LivePreview({
   id,
   body,
@@ -23,7 +23,7 @@ export function LivePreview({
   id: string;
   body: Body;
   dirty: boolean;
-  /** Changes with what the page shows beside its fields. */
+  /** Changes with content that is not in the form, such as the logo. */
   stamp: unknown;
 }) {
   const { preview, issue } = usePreview(id, body, stamp);

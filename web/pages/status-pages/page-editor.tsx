@@ -1,4 +1,4 @@
-/** The editor of a status page, with a live preview. */
+/** The editor of a status page: its form and a live preview. */
 import { useEffect, useMemo, useState } from "react";
 import { dataOf, ifMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
@@ -29,7 +29,10 @@ function valuesOf(page: StatusPage): PageValues {
   return { ...fields, password: undefined };
 }
 
-/** The form follows the stored page until the person changes something. `base` is the page that it started from. */
+/**
+ * Form state. It follows the stored page until the person edits it. `base` is the page that it
+ * started from.
+ */
 function usePageForm(page: StatusPage) {
   const { id } = page;
   const [base, setBase] = useState(page);

@@ -3,7 +3,7 @@ import type { Overview } from "../../data/overview.ts";
 
 type Section = StatusPageSection;
 
-/** The monitors on a page under their public names, each once, as the page has them. */
+/** Monitors of a page in page order, with their public names, without duplicates. */
 export function shownOn(sections: readonly Section[], { groups, monitors }: Overview) {
   const names = new Map(sections.flatMap(({ monitors }) => monitors).map((one) => [one.id, one]));
   const taken = new Set<string>();

@@ -1,4 +1,4 @@
-/** The editor of a status page's sections. */
+/** The editor of a status page's sections, with their monitors, names and order. */
 import { Button, Checkbox, Menu, ActionIcon, Select, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type {
@@ -223,7 +223,7 @@ const AddMonitor = ({
 /** Defaults of a monitor on the page. */
 const unnamed = { name: null, showDescription: false };
 
-/** The monitors of a list in their order, each under a public name if it has one. */
+/** Monitors of a list in their order, with optional public names. */
 function FreeList({
   monitors,
   overview,
@@ -262,7 +262,9 @@ function FreeList({
   );
 }
 
-/** The monitors of a group in its order; a section holds only those that are shown otherwise. */
+/**
+ * Monitors of a group in its order. The section stores only monitors that differ from the defaults.
+ */
 function GroupNames({
   members,
   monitors,

@@ -1,4 +1,4 @@
-/** The page of a status page, with its tabs. */
+/** The admin page of one status page, with tabs for its editor, subscribers and addresses. */
 import { countInWords, dot } from "../../components/display/format.ts";
 import { Button, Menu } from "@mantine/core";
 import { Link, useParams, useSearch, useNavigate } from "@tanstack/react-router";
@@ -55,7 +55,7 @@ function Page({ page }: { page: StatusPage }) {
         <PageActions page={page} />
       </PageHeader>
       <Tabs id={id} />
-      {/* What was typed stays while another tab is looked at. */}
+      {/* Hidden instead of removed, so that typed text survives a change of tabs. */}
       <div hidden={tab !== undefined}>
         {mayWrite ? <PageEditor page={page} /> : <PublicFacts page={page} />}
       </div>
@@ -162,7 +162,7 @@ function PageActions({ page }: { page: StatusPage }) {
   );
 }
 
-/** What a page shows, for those who may not change it. */
+/** Monitors on the page, for people without write access. */
 function PublicFacts({ page }: { page: StatusPage }) {
   const { data: overview } = useOverview();
   const shown = overview === undefined ? [] : shownOn(page.sections, overview);

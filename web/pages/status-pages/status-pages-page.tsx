@@ -1,4 +1,4 @@
-/** The list of status pages. */
+/** The list of status pages, with their addresses, visibility and subscribers. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import type { SubscriberCount } from "../../../src/dashboard/schema.ts";

@@ -1,4 +1,4 @@
-/** The subscribers of a status page. */
+/** The subscribers of a status page: list, filters, export and adding one. */
 import { searchBounds } from "../../../src/core/limits.ts";
 import { csvRow } from "../../../src/core/text/words.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
@@ -175,7 +175,10 @@ const nothing: NewValues = { type: "email", email: "", confirmed: false, url: ""
 const bodyOf = ({ type, email, confirmed, url, secret }: NewValues) =>
   type === "email" ? { type, email, confirmed } : { type, url, ...(secret && { secret }) };
 
-/** Adds a webhook or a mailbox. The mailbox receives a confirmation link unless its owner has agreed. */
+/**
+ * Adds a webhook or an e-mail address. The address receives a confirmation link unless its owner
+ * has agreed.
+ */
 function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => void }) {
   const route = pageRoutes(page.id).subscribers;
   const form = useForm(
@@ -312,7 +315,7 @@ function csvOf(subscribers: readonly Subscriber[]): string {
   return [csvRow(columns), ...rows].join("");
 }
 
-/** All subscribers of a page as a file. */
+/** Downloads all subscribers of a page as CSV. */
 async function downloadSubscribers({ id, slug }: StatusPage) {
   const subscribers = await dataOf(pageRoutes(id)["subscribers-export"].get());
   download(`subscribers-${slug}.csv`, { text: csvOf(subscribers), type: "text/csv" });

@@ -12,7 +12,7 @@ import { whoWasTold } from "../monitors/attention-rules.ts";
 import { IncidentLine } from "../monitors/point-details.tsx";
 import { columnsFor, firstOf, plannedId, type Tile } from "./wall-rules.ts";
 
-/** As many boxes as there are, each as large as the room allows. */
+/** A grid of `count` boxes that fills the available space, with boxes as large as possible. */
 function Fitted({
   className,
   label,
@@ -24,9 +24,9 @@ function Fitted({
   className: string;
   label: string;
   count: number;
-  /** Width by height at which a box looks best. */
+  /** Preferred ratio of a box's width to its height. */
   ratio: number;
-  /** Share of the height, beside the others'. */
+  /** Share of the height, relative to other grids (`flex-grow`). */
   weight: number;
   children: ReactNode;
 }) {
@@ -61,11 +61,11 @@ function Fitted({
 }
 
 const mostTrouble = 12;
-/** More than these leave no room for who was told. */
+/** Maximum number of cards with space for the alerted channels. */
 const mostWithTold = 4;
 const mostTiles = 60;
 
-/** What is down or degraded, first and large. */
+/** Large cards of monitors that are down or degraded. */
 export function Trouble({
   monitors,
   groups,
@@ -114,7 +114,7 @@ export function Trouble({
   );
 }
 
-/** Whether somebody knows of it. */
+/** Channels that were alerted about the monitor. */
 function Told({ attention, isMuted }: { attention: Attention | undefined; isMuted: boolean }) {
   if (attention === undefined) return null;
   const { words, names: all, detail, isBad } = whoWasTold(attention, isMuted);
@@ -129,7 +129,7 @@ function Told({ attention, isMuted }: { attention: Attention | undefined; isMute
   );
 }
 
-/** The folders, each with what is in it; beside problems they take little room. */
+/** Tiles of groups with their states. They are smaller while there are problems. */
 export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: boolean }) {
   const { shown, more } = firstOf(tiles, mostTiles);
   return (
@@ -166,7 +166,7 @@ export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: b
   );
 }
 
-/** Only the worst of them is colored. */
+/** Counts per state. Only the worst state is colored. */
 function Counts({ words }: Pick<Tile, "words">) {
   const [worst = "", ...others] = words.split(", ");
   return (
@@ -187,7 +187,7 @@ const tones: Record<Tile["state"], BarTone> = {
   unknown: "none",
 };
 
-/** The monitors of a group, a bar each, the worst first. */
+/** Monitors of a group, one bar per monitor, the worst state first. */
 function Segments({ name, monitors }: Pick<Tile, "name" | "monitors">) {
   const shown = monitors.slice(0, 60);
   const navigate = useNavigate();

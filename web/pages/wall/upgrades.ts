@@ -5,8 +5,8 @@ const lookMs = 10_000;
 const compareMs = 5 * 60_000;
 
 /**
- * Asks for the server now and then, so that a lost network is noticed although nothing is sent and the
- * session does not idle, and loads the page anew once the server has another one.
+ * Polls the server. This detects a lost network on an idle screen and keeps the session alive.
+ * Reloads the page after an upgrade of the server.
  */
 export function followUpgrades(): () => void {
   const look = setInterval(() => void dataOf(dashboard.session.get()).catch(() => {}), lookMs);

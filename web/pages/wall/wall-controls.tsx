@@ -8,7 +8,7 @@ import { notifyError } from "../../components/toasts.tsx";
 
 const shownMs = 3_000;
 
-/** What somebody in front of the screen may want; gone as soon as the mouse rests. */
+/** Buttons for full screen, theme and leaving the wall. They hide when the pointer rests. */
 export function WallControls({ light }: { light: boolean }) {
   const navigate = useNavigate();
   const [shown, setShown] = useState(false);

@@ -1,4 +1,4 @@
-/** The head of the wall: state, counts, clock. */
+/** The top of the wall: overall state, counts, clock and open incidents. */
 import { useEffect, useState } from "react";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import { connection } from "../../data/connection.ts";
@@ -14,7 +14,7 @@ import { Time, useNow, useZone } from "../../components/display/time.tsx";
 import { SeverityPill } from "../incidents/labels.tsx";
 import { countsOf, headline, worstIncident } from "./wall-rules.ts";
 
-/** The overall state in one line: mark, words, figures and the time. */
+/** The overall state in one line: logo, words, counts and the time. */
 export function WallHead({ overview }: { overview: Overview }) {
   const { organization } = useSignedIn();
   const { state, parts } = headline(overview);
@@ -54,7 +54,7 @@ export function WallHead({ overview }: { overview: Overview }) {
   );
 }
 
-/** Since when what is shown may be old; null while it is live. */
+/** Time since the wall may be out of date; null while it is live. Ignores outages below 3 s. */
 function useLost(): string | null {
   const away = connection.use() === "lost";
   const deaf = liveState.use() === "lost";

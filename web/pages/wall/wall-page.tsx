@@ -1,4 +1,4 @@
-/** The wall view for TVs. */
+/** The wall: a full-screen overview for TVs. */
 import { useMantineColorScheme } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -20,7 +20,7 @@ import { WallControls } from "./wall-controls.tsx";
 import { OpenIncidents, WallHead } from "./wall-head.tsx";
 import { tilesOf, troubleOf } from "./wall-rules.ts";
 
-/** Everything at a glance, for a screen on the wall that nobody touches. */
+/** The overview for an unattended screen. */
 export default function WallPage() {
   const { data } = useSession();
   return data?.state === "signed-in" && data.organizations.length > 0 ? <Wall /> : null;
@@ -64,7 +64,7 @@ function Wall() {
   );
 }
 
-/** Keeps the screen on where the browser lets a page do so, which takes TLS or localhost. */
+/** Prevents the screen from turning off, if the browser allows it (HTTPS or localhost only). */
 function keepScreenAwake(): () => void {
   let lock: WakeLockSentinel | null = null;
   let over = false;
@@ -74,7 +74,7 @@ function keepScreenAwake(): () => void {
       lock = await navigator.wakeLock.request("screen");
       if (over) await lock.release();
     } catch {
-      // The system wants to save power: nothing to be done from here.
+      // The system refuses, for example to save power.
     }
   }
   void ask();
@@ -86,7 +86,7 @@ function keepScreenAwake(): () => void {
   };
 }
 
-/** Whatever this browser has chosen for itself, a wall is dark unless its address says otherwise. */
+/** Sets the wall's theme (default: dark), independent of the theme chosen in this browser. */
 function useWallScheme(scheme: "light" | "dark") {
   const { colorScheme } = useMantineColorScheme();
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-/** Which monitors the wall shows, and in how many columns. */
+/** Decides what the wall shows: headline, tiles, problems, and the number of columns. */
 import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
@@ -12,7 +12,10 @@ import {
   worstOf,
 } from "../../components/display/state-icon.tsx";
 
-/** How many columns show `count` tiles largest in a room of this size; `ratio` is a tile's width by its height. */
+/**
+ * Number of columns that makes `count` tiles largest in the available space. `ratio` is a tile's
+ * width divided by its height.
+ */
 export function columnsFor(count: number, width: number, height: number, ratio: number): number {
   let best = { columns: 1, size: 0 };
   for (let columns = 1; columns <= count; columns++) {
@@ -27,21 +30,24 @@ export type Tile = {
   id: string;
   name: string;
   state: State;
-  /** `1 down, 11 up`. */
+  /** Counts per state, such as `1 down, 11 up`. */
   words: string;
   monitors: readonly OverviewMonitor[];
 };
 
-/** The first of them, and how many more there are; one place is kept for saying so. */
+/** The first items, and the number of omitted ones. One position is left for “and 3 more”. */
 export function firstOf<T>(all: readonly T[], most: number): { shown: readonly T[]; more: number } {
   if (all.length <= most) return { shown: all, more: 0 };
   return { shown: all.slice(0, most - 1), more: all.length - most + 1 };
 }
 
-/** Of the tile of all that is in maintenance. */
+/** ID of the tile of all monitors in maintenance. */
 export const plannedId = "maintenance";
 
-/** Folders as tiles, and one for all that is in maintenance; single monitors where there are no folders. */
+/**
+ * One tile per group, and one for all monitors in maintenance. Without groups, one tile per
+ * monitor.
+ */
 export function tilesOf(overview: Overview, maintenanceEnd: string): Tile[] {
   const planned = overview.monitors.filter(({ status }) => status === "maintenance");
   const tiles = foldersOf(overview);
@@ -81,7 +87,7 @@ function tileOf(id: string, name: string, monitors: readonly OverviewMonitor[]):
   };
 }
 
-/** `1 down, 11 up`, the worst first; `all 12 up` for one state alone. */
+/** Counts in words, the worst state first: `1 down, 11 up`, or `all 12 up` for a single state. */
 function countWords(states: readonly State[]): string {
   const counts = countsOf(states);
   const [only] = counts;
@@ -92,20 +98,20 @@ function countWords(states: readonly State[]): string {
     .join(", ");
 }
 
-/** How many are in each state that any is in, the worst first. */
+/** Number of monitors per occurring state, the worst state first. */
 export function countsOf(states: readonly State[]): { state: State; count: number }[] {
   return worstFirst
     .map((state) => ({ state, count: states.filter((one) => one === state).length }))
     .filter(({ count }) => count > 0);
 }
 
-/** What is down or degraded, in the order in which the Monitors page has it. */
+/** Monitors that are down or degraded, in the order of the Monitors page. */
 export const troubleOf = ({ monitors }: Overview): OverviewMonitor[] =>
   monitors.filter(isTroubled).toSorted(troubledFirst);
 
 type Headline = { state: State; parts: { state: State; words: string }[] };
 
-/** The overall state in a few words, to be read from across the room. */
+/** The overall state in a few words, legible from a distance. */
 export function headline({ monitors }: Overview): Headline {
   const counts = countsOf(monitors.map(({ status }) => status));
   const of = (state: State) => counts.find((one) => one.state === state)?.count ?? 0;
@@ -121,7 +127,7 @@ export function headline({ monitors }: Overview): Headline {
   return only("paused", "No active monitors");
 }
 
-/** The most severe, of these the last; there is at least one. */
+/** The most severe incident. Ties go to the first in the list, which must not be empty. */
 export const worstIncident = (incidents: readonly IncidentSummary[]): IncidentSummary =>
   incidents.reduce((worst, one) =>
     severities.indexOf(one.severity) > severities.indexOf(worst.severity) ? one : worst,

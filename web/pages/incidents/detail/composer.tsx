@@ -19,7 +19,7 @@ type Values = { status: IncidentStatus; message: string };
 
 export type Writing = "update" | "note";
 
-/** Posts updates and internal notes. Each form keeps its text while the other is open. */
+/** Posts updates and internal notes. Each form preserves its text while the other one is open. */
 export function Composer({
   incident,
   box,

@@ -11,7 +11,10 @@ import { MonitorsField } from "../monitors-field.tsx";
 
 type Values = Pick<Incident, "title" | "severity" | "public" | "monitorIds">;
 
-/** Title, severity, monitors and visibility of an incident; nobody is notified, and nothing is posted. */
+/**
+ * Edits the title, severity, monitors and visibility of an incident. Notifies no one and posts
+ * nothing.
+ */
 export function EditDialog({
   incident: shown,
   onClose,
@@ -19,7 +22,7 @@ export function EditDialog({
   incident: Incident;
   onClose: () => void;
 }) {
-  // What others do meanwhile is no reason to overwrite it.
+  // The first version: if others change the incident meanwhile, saving reports a conflict.
   const [incident] = useState(shown);
   const { title, severity, monitorIds } = incident;
   const form = useForm<Values>(

@@ -1,4 +1,4 @@
-/** The page of an incident. */
+/** The page of an incident: facts, timeline, composer and postmortem. */
 import { Button } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useRef, useState } from "react";
@@ -79,7 +79,7 @@ function Incident({ incident }: { incident: IncidentRecord }) {
   );
 }
 
-/** How it is, whom it affects and who sees it, in one line. */
+/** Status, severity, affected monitors and visibility in one line. */
 function Line({ incident }: { incident: IncidentRecord }) {
   const { id, severity, status, monitorIds, origin, createdAt } = incident;
   const { data: overview } = useOverview();

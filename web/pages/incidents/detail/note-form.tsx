@@ -5,7 +5,7 @@ import { queryClient } from "../../../data/query.ts";
 import { FormFrame, useForm } from "../../../components/forms/form.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 
-/** For those who may sign in, and nobody else. */
+/** Posts an internal note, visible only to members of the organization. */
 export function NoteForm({ incident: { id } }: { incident: Incident }) {
   const form = useForm<{ message: string }>(
     { message: "" },

@@ -1,4 +1,4 @@
-/** The postmortem of an incident: text, draft, publication. */
+/** The postmortem of an incident: writing, draft, preview and publication. */
 import { Button, Checkbox, Modal } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -21,7 +21,10 @@ import { useAudience } from "../data.ts";
 
 const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we change**\n\n";
 
-/** `known` is the incident as it was read. Undefined overwrites later changes by others. */
+/**
+ * Saves the postmortem. `known` is the incident as loaded; undefined overwrites later changes by
+ * others.
+ */
 async function save(
   id: string,
   patch: PostmortemPatch,
@@ -32,7 +35,7 @@ async function save(
   queryClient.setQueryData(recordKey("incident", id), after);
 }
 
-/** The postmortem of an incident that is resolved, or whose postmortem exists. */
+/** The postmortem panel, for resolved incidents and for incidents that have a postmortem. */
 export function Postmortem({ incident }: { incident: Incident }) {
   const { status, postmortem } = incident;
   const { mayWrite } = useSignedIn();

@@ -21,7 +21,10 @@ type Entry = { update: IncidentUpdate } | { note: IncidentNote } | { line: Line 
 const timeOf = (entry: Exclude<Entry, { update: unknown }>) =>
   "note" in entry ? entry.note.createdAt : entry.line.at;
 
-/** Updates in their order, with notes and what happened by itself between them, oldest first. */
+/**
+ * All entries, oldest first. Updates stay in their given order; other entries are sorted in by
+ * time.
+ */
 function entriesOf({ updates, notes }: Incident, lines: readonly Line[]): Entry[] {
   const others = [...notes.map((note) => ({ note })), ...lines.map((line) => ({ line }))].toSorted(
     (one, other) => timeOf(one).localeCompare(timeOf(other)),
@@ -38,7 +41,7 @@ const verbs: Record<string, string> = {
   "incident.postmortem-deleted": "deleted the postmortem",
 };
 
-/** What happened beside what people wrote, a line each. */
+/** State changes, edits and notifications, one line each. */
 function linesOf(
   { states, changes, alerts }: IncidentTraces,
   nameOf: (author: Omit<Author, "updateId">) => string,
@@ -83,7 +86,7 @@ const fieldName = (field: string) => fieldNames[field] ?? field;
 
 const kinds = ["all", "updates", "notes"] as const;
 
-/** What was posted, noted and happened, newest first, and by whom. */
+/** Shows updates, notes and automatic entries with their authors, newest first. */
 export function Timeline({ incident }: { incident: Incident }) {
   const { data } = useTraces(incident.id);
   const deleting = useDeleting();
@@ -201,7 +204,9 @@ function Found({ line: { who, words, at } }: { line: Omit<Line, "key"> }) {
   );
 }
 
-/** What a monitor found is a line; what people note stands apart from what is public. */
+/**
+ * A note. Notes by monitors are a single line; notes by people look different from public updates.
+ */
 function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) {
   const { id, message, createdAt, author } = note;
   const { mayWrite } = useSignedIn();

@@ -11,7 +11,7 @@ import { Markdown } from "../../../components/display/markdown.tsx";
 import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
 import { Time } from "../../../components/display/time.tsx";
 
-/** Corrects the text of an update; nobody is notified again. */
+/** Corrects the text of an update, without a new notification. */
 export function EditUpdateDialog({
   incident: shown,
   update,
@@ -52,7 +52,7 @@ export function EditUpdateDialog({
   );
 }
 
-/** What an update said before each of its edits, newest first. */
+/** Shows earlier versions of an update, newest first. */
 export function RevisionsDialog({
   incidentId,
   update,

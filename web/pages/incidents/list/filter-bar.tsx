@@ -1,4 +1,4 @@
-/** The filters of the list of incidents. */
+/** The filter bar of the incident list: search, status, severity and monitor. */
 import { Select } from "@mantine/core";
 import type { RefObject } from "react";
 import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";

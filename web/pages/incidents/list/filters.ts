@@ -1,7 +1,7 @@
 import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";
 import type { IncidentSummary } from "../../../../src/incidents/schema.ts";
 
-/** What the list is narrowed to, as it stands in the address. */
+/** Filters of the incident list, as URL parameters. */
 export type IncidentFilters = {
   q?: string;
   status?: IncidentSummary["status"];
@@ -14,7 +14,7 @@ export type IncidentFilters = {
 const oneOf = <T extends string>(value: unknown, options: readonly T[]): T | undefined =>
   options.find((option) => option === String(value));
 
-/** Whatever somebody typed into the address becomes filters that the server takes. */
+/** Parses URL parameters, and drops values that the server would reject. */
 export function incidentFiltersOf(search: Record<string, unknown>): IncidentFilters {
   const { q, monitor } = search;
   const status = oneOf(search["status"], incidentStatuses);
@@ -34,7 +34,7 @@ export function incidentFiltersOf(search: Record<string, unknown>): IncidentFilt
 export const isNarrowed = (filters: IncidentFilters): boolean =>
   Object.keys(filters).some((name) => name !== "page");
 
-/** Which of its two parts the list has: those that are open, and those that are over. */
+/** Which of the two lists the filters show: open incidents and resolved incidents. */
 export function partsOf({ status, open }: IncidentFilters): { open: boolean; over: boolean } {
   return {
     open: open !== "false" && status !== "resolved",

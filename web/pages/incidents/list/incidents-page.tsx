@@ -1,4 +1,4 @@
-/** The list of incidents: open ones, and resolved ones by page. */
+/** The list of incidents: open ones, and resolved ones in pages. */
 import { countInWords, dot } from "../../../components/display/format.ts";
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch, Link } from "@tanstack/react-router";
@@ -162,7 +162,7 @@ function IncidentRow({
   monitors,
 }: {
   incident: IncidentSummary;
-  /** Names of those that it affects. */
+  /** Names of the affected monitors. */
   monitors: readonly string[];
 }) {
   const { id, title, status, severity, origin, createdAt } = incident;

@@ -215,7 +215,7 @@ export function DetailsPanel({ monitor: { type, details } }: { monitor: Monitor 
   );
 }
 
-/** The push URL for the watched job, with examples to copy. */
+/** The push URL of the watched job, as a curl command to copy. */
 export function PushPanel({ monitor }: { monitor: Monitor }) {
   const url = monitor["pushUrl"];
   if (typeof url !== "string")

@@ -77,7 +77,7 @@ export function StepsField({ kind, value, onChange, secrets }: Props) {
 
 type CardProps = {
   number: number;
-  /** Path of the step in the monitor, such as `steps.0`. */
+  /** Path of the step in the monitor, such as `steps[0]`. */
   at: string;
   parts: Record<string, FieldKind>;
   step: Own;

@@ -1,4 +1,4 @@
-/** Settings: the person's own names, time zone, password, two-factor and sessions. */
+/** Settings: the person's name, e-mail, time zone, password, two-factor sign-in and sessions. */
 import { Select, TextInput } from "@mantine/core";
 import { dashboard, dataOf } from "../../../data/client.ts";
 import { keepPerson, useSignedIn } from "../../../data/session.ts";

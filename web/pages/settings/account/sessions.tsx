@@ -1,4 +1,4 @@
-/** Settings: where the person is signed in. */
+/** Settings: browsers in which the person is signed in. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { SessionEntry } from "../../../../src/accounts/sessions/schema.ts";
@@ -85,7 +85,7 @@ async function endOthers() {
   notify("Signed out everywhere else");
 }
 
-// The more special first: most browsers call themselves the others as well.
+// Specific browsers first: most user agents also contain the names of other browsers.
 const browsers: [RegExp, string][] = [
   [/Edg(e|A|iOS)?\//, "Edge"],
   [/OPR\//, "Opera"],
@@ -108,7 +108,7 @@ const systems: [RegExp, string][] = [
 const first = (names: [RegExp, string][], text: string) =>
   names.find(([pattern]) => pattern.test(text))?.[1];
 
-/** `Firefox on Linux`, as far as the browser says so. */
+/** Browser and system from the user agent, such as `Firefox on Linux`. */
 function browserOf(userAgent: string): string {
   const browser = first(browsers, userAgent) ?? "A browser";
   const system = first(systems, userAgent);

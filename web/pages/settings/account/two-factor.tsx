@@ -15,7 +15,7 @@ import { invalidate, sessionsQuery } from "../data.ts";
 
 type Doing = "setting-up" | "turning-off" | "renewing" | null;
 
-/** A code from a phone beside the password, and what stands in for a lost phone. */
+/** Settings of two-factor sign-in: authenticator app and recovery codes. */
 export function TwoFactor() {
   const { person } = useSignedIn();
   const [doing, setDoing] = useState<Doing>(null);
@@ -60,7 +60,7 @@ export function TwoFactor() {
 
 type Props = { onClose: () => void; onCodes: (codes: readonly string[]) => void };
 
-/** What a borrowed browser must not do asks for the password once more. */
+/** Asks for the password again, to protect sensitive actions in an unattended browser. */
 function PasswordDialog({
   title,
   submit,
@@ -88,7 +88,7 @@ function PasswordDialog({
   );
 }
 
-/** The password, then scan, then prove by a first code that the app has it. */
+/** Sets up two-factor sign-in: password, QR code, then a first code as proof. */
 function TwoFactorSetUp({ onClose, onCodes }: Props) {
   const [pending, setPending] = useState<PendingTwoFactor | null>(null);
   if (pending !== null) return <Scan pending={pending} onClose={onClose} onCodes={onCodes} />;
@@ -184,7 +184,7 @@ function TwoFactorOff({ onClose }: Pick<Props, "onClose">) {
   );
 }
 
-/** Ten codes that are shown this once. */
+/** Shows the ten recovery codes, only once. */
 function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
   const { person } = useSignedIn();
   const text = `${codes.join("\n")}\n`;
@@ -236,7 +236,10 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
   );
 }
 
-/** A text as a QR code, dark on light in both themes: cameras don't read it the other way round. */
+/**
+ * A text as a QR code. It is dark on light in both themes, because cameras often fail on inverted
+ * codes.
+ */
 function QrCode({ text, label, size = 176 }: { text: string; label: string; size?: number }) {
   const { data, size: modules } = encode(text, { ecc: "M", border: 3 });
   const dark = data.flatMap((row, y) =>

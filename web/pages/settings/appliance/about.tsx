@@ -66,7 +66,7 @@ export default function About() {
   );
 }
 
-/** The figures of all organizations together, and what is wrong with the appliance itself. */
+/** Figures of the whole appliance and its current problems. */
 function Appliance() {
   const { data } = useQuery(figuresQuery);
   if (data === undefined) return null;

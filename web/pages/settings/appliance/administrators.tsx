@@ -1,4 +1,4 @@
-/** Settings: administrators of the appliance. */
+/** Settings: administrators of the appliance. They are added and removed here. */
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -11,7 +11,7 @@ import { notify } from "../../../components/toasts.tsx";
 import { administratorsQuery, invalidate } from "../data.ts";
 import { Entry } from "../entry.tsx";
 
-/** People who run the appliance, from all organizations. */
+/** Administrators of the appliance, from all organizations. */
 export default function Administrators() {
   const query = useQuery(administratorsQuery);
   const { person } = useSignedIn();

@@ -1,7 +1,7 @@
 /** Converts between the backup schedule and its form. */
 import type { BackupSchedule } from "../../../../src/operations/backups/schedule-schema.ts";
 
-/** Named as the API names them in its errors. */
+/** Field names are the paths in error responses of the API. */
 type BackupFields = {
   enabled: boolean;
   time: string;
@@ -16,7 +16,9 @@ type BackupFields = {
   "s3.bucket": string;
   "s3.prefix": string;
   "s3.accessKeyId": string;
-  /** Empty keeps what is stored, null clears it; so with the passphrase. */
+  /**
+   * Empty leaves the stored secret unchanged, null clears it. The same applies to the passphrase.
+   */
   "s3.secretAccessKey": string | null;
   passphrase: string | null;
   includeKey: boolean;
@@ -39,14 +41,14 @@ export function fieldsOf(schedule: BackupSchedule): BackupFields {
     "s3.bucket": s3?.bucket ?? "",
     "s3.prefix": s3?.prefix ?? "",
     "s3.accessKeyId": s3?.accessKeyId ?? "",
-    // Never shown; left empty, they stay.
+    // Secrets are never sent to the page. Empty leaves them unchanged.
     "s3.secretAccessKey": "",
     passphrase: "",
     includeKey,
   };
 }
 
-/** What is sent; of a bucket that was never named nothing. */
+/** The request body. Omits S3 settings that were never entered. */
 export function planOf(fields: BackupFields) {
   const { enabled, time, timeZone, keepDaily, keepWeekly, keepMonthly, to, includeKey } = fields;
   const hasBucket = to === "s3" || fields["s3.endpoint"].trim() !== "";

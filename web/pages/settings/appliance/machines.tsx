@@ -1,4 +1,4 @@
-/** Machines of a cluster and of its database. */
+/** Shows the machines of a cluster and of its database, with their state and tasks. */
 import type { ClusterStatus } from "../../../../src/cluster/schema.ts";
 import { plural } from "../../../components/display/format.ts";
 import { Panel } from "../../../components/page.tsx";
@@ -6,7 +6,7 @@ import { StateIcon } from "../../../components/display/state-icon.tsx";
 import { Time } from "../../../components/display/time.tsx";
 import { Entry } from "../entry.tsx";
 
-/** Names of tasks that one machine performs for all. */
+/** Labels of singleton tasks, which one machine performs for all. */
 const taskNames: Record<ClusterStatus["nodes"][number]["tasks"][number], string> = {
   alerting: "alerts",
   subscribers: "subscribers",
@@ -16,7 +16,7 @@ const taskNames: Record<ClusterStatus["nodes"][number]["tasks"][number], string>
   problems: "self-monitoring",
 };
 
-/** Machines of a cluster and of its database. Empty with a single machine. */
+/** Lists the machines of a cluster and of its database. Empty with a single machine. */
 export function Machines({
   cluster: { nodes, databases, freeShards },
 }: {

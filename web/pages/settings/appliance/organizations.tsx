@@ -1,4 +1,4 @@
-/** Settings: organizations of the appliance. */
+/** Settings: organizations of the appliance. They are created and deleted here. */
 import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -14,7 +14,7 @@ import { useOrganizationSwitch } from "../../../shell/switching.ts";
 import { invalidate, organizationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 
-/** The tenants of the appliance, with nothing in common but the people who belong to several. */
+/** The tenants of the appliance. They share nothing except people who belong to several. */
 export default function Organizations() {
   const query = useQuery(organizationsQuery);
   const [deleting, setDeleting] = useState<OrganizationEntry | null>(null);
@@ -84,7 +84,7 @@ function Row({
   );
 }
 
-/** Asks for its short name, so that nobody deletes the wrong one. */
+/** Requires the organization's short name, to prevent deleting the wrong one. */
 function Delete({
   organization: { id, name, slug },
   onClose,

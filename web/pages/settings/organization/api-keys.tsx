@@ -1,4 +1,4 @@
-/** Settings: API keys. */
+/** Settings: API keys, with their scope, expiry and last use. */
 import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -77,7 +77,7 @@ export default function ApiKeys() {
 const over = (key: ApiKey, now: number) =>
   key.revokedAt !== null || (key.expiresAt !== null && new Date(key.expiresAt).getTime() <= now);
 
-/** Those that open something first, the newest of them first. */
+/** Sorts usable keys before expired and revoked ones, then the newest first. */
 function byUse(one: ApiKey, other: ApiKey): number {
   const now = Date.now();
   return (

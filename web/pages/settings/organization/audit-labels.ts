@@ -4,7 +4,7 @@ import type {
   auditNouns,
 } from "../../../../src/operations/audit-log/schema.ts";
 
-/** What the log can be narrowed to. */
+/** Labels of the subjects that the audit log can be filtered by. */
 export const nounLabels: Record<(typeof auditNouns)[number], string> = {
   monitor: "Monitors",
   group: "Groups",
@@ -30,7 +30,7 @@ export const actorLabels: Record<(typeof auditActors)[number], string> = {
   visitor: "Visitors",
 };
 
-/** Where what was changed can be looked at. */
+/** Path of the changed record's page; null if it has none or was deleted. */
 export function pathOf({ action, subjectId, subjectName }: AuditEntry): string | null {
   const [noun = "", verb] = action.split(".");
   const list = { monitor: "monitors", incident: "incidents", "alert-channel": "alert-channels" }[

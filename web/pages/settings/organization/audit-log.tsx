@@ -28,14 +28,14 @@ const downloads = [
   { words: "JSON Lines", path: dashboard["audit-log"]["export.jsonl"]["~path"] },
 ];
 
-/** Filters in the address. Days are in the organization's time zone. */
+/** Filters in the URL. Days are in the viewer's time zone. */
 type Filters = { q?: string; noun?: string; actor?: string; from?: string; to?: string };
 type Search = Filters & { page?: number };
 
 const dayText = /^\d{4}-\d\d-\d\d$/;
 
 function searchOf({ q, noun, actor, from, to, page }: Record<string, unknown>): Search {
-  // The router reads digits as a number.
+  // The router parses digits as a number.
   const words = typeof q === "string" || typeof q === "number" ? String(q) : "";
   return {
     ...(words.trim() !== "" && { q: words }),
@@ -47,7 +47,7 @@ function searchOf({ q, noun, actor, from, to, page }: Record<string, unknown>): 
   };
 }
 
-/** Query of the API: each day becomes the instant of its start or end. */
+/** Query of the API. Days become the instants of their start or end. */
 function queryOf({ from, to, ...filters }: Filters, zone: string): Record<string, string> {
   const dayMs = 86_400_000;
   const begin = (date: string, days: number) =>
@@ -184,7 +184,7 @@ const DayField = ({
   </label>
 );
 
-/** Entries by day in the organization's time zone. */
+/** Entries by day in the viewer's time zone. */
 function Days({ entries }: { entries: readonly AuditEntry[] }) {
   const zone = useZone();
   const day = formatIn(zone, {

@@ -89,7 +89,7 @@ function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
 const dayMs = 86_400_000;
 const soonDays = 30;
 
-/** Whose the saved ones are: a text in PEM tells nobody. */
+/** Lists the saved certificates by name and expiry, because PEM text is unreadable. */
 function Authorities({ of: { updatedAt } }: { of: Settings }) {
   const { data = [] } = useQuery(authoritiesQuery(updatedAt));
   const now = useNow();

@@ -16,7 +16,7 @@ const kinds = {
   statusPages: { icon: "page", to: "/status-pages/$id" },
 } as const satisfies Record<ManagedRecord["section"], { icon: IconName; to: string | null }>;
 
-/** What configurations manage and is not as they were applied. */
+/** Managed records that were changed or deleted since the configuration was applied (drift). */
 export default function ConfigurationSettings() {
   const query = useQuery(differingQuery);
   return (

@@ -48,7 +48,7 @@ export default function Organization() {
 }
 
 function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: () => void }) {
-  // What the form began with: a change by somebody else in between is a conflict.
+  // The record that the form started from. A later change by another person is a conflict.
   const [known, setKnown] = useState(record);
   const { name, timeZone } = record;
   const slaTarget = record.slaTarget === null ? "" : String(inPercent(record.slaTarget));
@@ -101,7 +101,9 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
 }
 
 const inPercent = (share: number) => Number((share * 100).toFixed(7));
-/** 0, which is refused, for what is no number. */
+/**
+ * Converts a percentage to a share. Text that is not a number becomes 0, which the server rejects.
+ */
 const shareOf = (percent: string) =>
   Number(((Number(percent.replace(",", ".").replace(/\s*%$/, "")) || 0) / 100).toFixed(9));
 

@@ -18,7 +18,7 @@ import { titleOf } from "../../../../src/imports/rules.ts";
 type Source = "uptime-kuma" | "gatus";
 type Sent = { id: string; source: Source; report: ImportReport };
 
-/** A body of a request has at most 256 KiB. */
+/** Maximum size of a request body. */
 const partBytes = 256 * 1024;
 
 export default function Import() {
@@ -35,7 +35,7 @@ export default function Import() {
   );
 }
 
-/** Sends the file in parts, and asks what an import of it would do. */
+/** Uploads the file in parts, and requests a preview of the import. */
 async function send(file: File, source: Source, progress: (share: number) => void): Promise<Sent> {
   const { uploads } = dashboard.imports;
   const { id } = await dataOf(uploads.post({ name: file.name, size: file.size }));

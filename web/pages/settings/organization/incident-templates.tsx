@@ -20,14 +20,14 @@ import { templatesQuery } from "../../incidents/data.ts";
 import { useCreateDialog } from "../create-dialog.ts";
 import { Entry } from "../entry.tsx";
 
-/** Texts that people start incidents and updates with. */
+/** The organization's templates for incidents and updates. */
 export default function IncidentTemplates() {
   const query = useQuery(templatesQuery);
   const { mayWrite } = useSignedIn();
   const { asked, open, close } = useCreateDialog();
   const [editing, setEditing] = useState<IncidentTemplate | null>(null);
   const deleting = useDeleting();
-  // A list has no ETags, which the update needs.
+  // Lists have no ETags, which the update needs.
   const edit = ({ id }: IncidentTemplate) =>
     void dataOf(v1["incident-templates"]({ id }).get()).then(setEditing, notifyError);
   return (

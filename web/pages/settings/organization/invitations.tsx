@@ -22,7 +22,7 @@ import { withUndo } from "../../../components/toasts.tsx";
 import { invalidate, invitationsQuery } from "../data.ts";
 import { Entry } from "../entry.tsx";
 
-/** Who was asked to join and has not answered yet; nothing where there is nobody. */
+/** Pending invitations. Renders nothing if there are none. */
 export function Invitations() {
   const { data = [] } = useQuery(invitationsQuery);
   if (data.length === 0) return null;
@@ -116,7 +116,7 @@ const roleLabels: Record<Role, string> = {
   viewer: "Reads only",
 };
 
-/** The roles that whoever looks may give, the highest first. */
+/** Roles that the signed-in person can assign, the highest first. */
 function useRoles(): Role[] {
   const { organization } = useSignedIn();
   return NewInvitation.shape.role.options

@@ -7,7 +7,7 @@ import { settingsQuery } from "../data.ts";
 
 export type Auth = "password" | "microsoft" | "google";
 
-/** Named as the API names them in its errors. */
+/** Field names are the paths in error responses of the API. */
 export type MailServerFields = {
   "smtp.host": string;
   "smtp.port": number;
@@ -16,7 +16,10 @@ export type MailServerFields = {
   "smtp.auth": Auth;
   "smtp.tenant": string;
   "smtp.clientId": string;
-  /** Empty keeps what is stored, null clears it; so with the other secrets. */
+  /**
+   * Empty leaves the stored secret unchanged, null clears it. The same applies to the other
+   * secrets.
+   */
   "smtp.password": string | null;
   "smtp.clientSecret": string | null;
   "smtp.serviceAccountKey": string | null;
@@ -31,7 +34,7 @@ export const secretFields = [
 
 export const usualPorts = { starttls: 587, tls: 465, none: 25 };
 
-/** Where the services that give out access tokens take mail. */
+/** Default SMTP hosts of providers that authenticate by access token. */
 export const usualHosts: Record<Auth, string> = {
   password: "",
   microsoft: "smtp.office365.com",
@@ -46,7 +49,7 @@ export function fieldsOf({ smtp }: Settings): MailServerFields {
     "smtp.port": port,
     "smtp.tls": tls,
     "smtp.user": user ?? "",
-    // Never shown; left empty, it stays.
+    // Secrets are never sent to the page. Empty leaves them unchanged.
     "smtp.password": "",
     "smtp.clientSecret": "",
     "smtp.serviceAccountKey": "",
@@ -76,7 +79,7 @@ export function smtpOf(fields: MailServerFields) {
   };
 }
 
-/** Of another way of signing in it goes with that way. */
+/** The body's field of a secret. Clears it if it belongs to another authentication method. */
 function secret(name: string, isOfThisWay: boolean, value: string | null) {
   if (!isOfThisWay) return { [name]: null };
   return value === "" ? {} : { [name]: value };

@@ -1,4 +1,4 @@
-/** Settings of the mail server, with a test e-mail. */
+/** Settings: the mail server that sends e-mails, with a test. */
 import { TextInput, Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

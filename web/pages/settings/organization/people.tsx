@@ -51,10 +51,10 @@ export default function People() {
   );
 }
 
-/** Another role, or none, which takes from somebody what they had. */
+/** A change of a person's role. Null removes the person. */
 type Change = { member: Member; role: Role | null };
 
-/** Asks before what ends more than is seen at once. */
+/** Confirms the change, and names the API keys that would stop working. */
 function ConfirmChange({
   change: { member, role },
   onClose,
@@ -80,7 +80,7 @@ function ConfirmChange({
   );
 }
 
-/** Names of the keys that somebody made and that work still. */
+/** Names of active API keys that the person created. */
 function useKeysOf({ id }: Member): string[] {
   const { atLeast } = useSignedIn();
   const { data = [] } = useQuery({ ...apiKeysQuery, enabled: atLeast("admin") });
