@@ -1,4 +1,4 @@
-/** Copying to the clipboard, downloads, and the equivalent curl command of an action. */
+/** Copies to the clipboard, downloads files, and renders actions as curl commands. */
 import { ActionIcon, Button, Modal, Tooltip } from "@mantine/core";
 import type { ReactNode } from "react";
 import { pathOf } from "../data/client.ts";

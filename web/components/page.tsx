@@ -189,7 +189,7 @@ export function LoadFailed({ what, error }: { what: string; error: Error }) {
 }
 
 /**
- * Renders the data of a query, fresh or stale. Renders nothing during the first load, and the error
+ * Renders the data of a query, fresh or stale. Renders nothing during the first load, or an error
  * if it failed.
  */
 export function Loaded<T>({

@@ -14,7 +14,7 @@ export class ApiError extends Error {
   readonly requestId: string | null;
 
   constructor(status: number, error: Partial<Refusal> = {}) {
-    super(error.message ?? `The server answered ${status}.`);
+    super(error.message ?? `The server responded with status ${status}.`);
     this.name = "ApiError";
     this.status = status;
     this.code = error.code ?? "INTERNAL";

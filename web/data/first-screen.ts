@@ -20,7 +20,7 @@ export function prefetchFirstScreen() {
     void queryClient.prefetchQuery(queries[request]);
 }
 
-/** Whether the Monitors page still loads: rows that appear above others would push them down. */
+/** Whether the Monitors page is still loading. Content that appears later would push rows down. */
 export const useIsMonitorsLoading = (mayWrite: boolean): boolean =>
   isComing(
     // The list is constant, and so is the order of these hooks.

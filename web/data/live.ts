@@ -32,8 +32,8 @@ const retryMs = 2_000;
 /** Follows the events of an organization until the returned function is called. Reconnects, and catches up. */
 export function followLive(organizationId: string): () => void {
   const stream = new LiveStream(organizationId);
-  // The stream also reports the writes of this page while it is connected. A replayed response is the
-  // first one to its request: the record may have changed since.
+  // The stream also reports this page's writes while it is connected. A replayed response repeats
+  // an earlier one, so the record may have changed since.
   const stopListening = onWritten((isReplayed) => {
     if (isReplayed || liveState.get() !== "live") void queryClient.invalidateQueries();
   });
@@ -58,13 +58,13 @@ class LiveStream {
 
   constructor(organizationId: string) {
     this.#organizationId = organizationId;
-    // A browser does not notice a lost network: the stream could stay silent forever.
+    // Browsers do not notice a lost network: the stream could stay silent forever.
     this.#stopListening = connection.onRestored(() => {
       if (this.#source !== null && !this.#isGreeting) this.#open();
     });
   }
 
-  /** Starts at the position of the overview on the page, so that no event between them is lost. */
+  /** Starts at the overview's position in the event log, so that no event is lost in between. */
   async start() {
     try {
       this.#after = (await queryClient.ensureQueryData(overviewQuery)).position;
@@ -143,7 +143,7 @@ const alsoLists: Partial<Record<EventNoun, EventNoun>> = {
   // Groups have channels like monitors, and an accepted invitation adds a person.
   group: "monitor",
   invitation: "person",
-  // Part of the problems.
+  // The problems of the appliance are cached under the key of channels.
   appliance: "alert-channel",
 };
 
@@ -189,7 +189,7 @@ const isSelf = (personId: string) =>
 
 type Rows = {
   monitors: CompactMonitor[];
-  /** False after an edit, which `change` reports. */
+  /** False after an edit. Edits also cause a `change` message. */
   checked?: false;
 };
 

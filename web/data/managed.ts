@@ -13,8 +13,8 @@ const nouns = {
 } as const;
 
 /**
- * Managed records that were changed or deleted here since the configuration was applied. Never
- * cached.
+ * Managed records that were changed or deleted since the configuration was applied. Refetched on
+ * every visit.
  */
 export const differingQuery = {
   ...dataQuery(["configuration", "differing"], (options) =>

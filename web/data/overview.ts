@@ -43,7 +43,7 @@ export const overviewQueryOf = (filters?: OverviewFilters) => {
       }
       return read;
     },
-    // Kept up to date by the live stream.
+    // The live stream updates it.
     staleTime: Infinity,
   });
 };

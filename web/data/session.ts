@@ -79,7 +79,7 @@ export function useSignedIn() {
   const { data } = useSession();
   const organization = data && chosenOf(data);
   if (data?.person == null || organization === undefined)
-    throw new Error("Nobody is signed in here.");
+    throw new Error("No person is signed in.");
   const { person, organizations, version } = data;
   const atLeast = (role: Role) => roles.indexOf(organization.role) >= roles.indexOf(role);
   /** Whether the person has this role in the organization, or is an administrator. */

@@ -64,10 +64,12 @@ const command = (
 /** The part of the text that the server searches for. */
 const searchText = (text: string) => text.trim().slice(0, searchBounds.text.value);
 
-/** Actions on single records appear after three letters: there are many of them. */
+/**
+ * Whether to offer actions on single records: only from three letters on, because there are many.
+ */
 const offersActions = (text: string) => text.length > 2;
 
-/** Creates a monitor from an address in the text. */
+/** Offers to create a monitor if the text is an address. */
 function useNewMonitorCommand(text: string): Command[] {
   const { mayWrite } = useSignedIn();
   const target = targetOf(text);
@@ -78,7 +80,7 @@ function useNewMonitorCommand(text: string): Command[] {
   ];
 }
 
-/** Pages, dialogs, settings, organizations, shortcuts and themes. */
+/** Commands for pages, dialogs, settings, organizations, shortcuts and themes. */
 function usePageCommands(onHelp: () => void, goTo: (href: string) => void): Command[] {
   const { setColorScheme } = useMantineColorScheme();
   const items = useNavigationItems();
@@ -138,7 +140,7 @@ function useKnownMonitors(text: string) {
   return { overview, monitors: [...known, ...others.map((one) => ({ ...one, target: null }))] };
 }
 
-/** Monitors, groups and tags. */
+/** Commands for monitors, groups and tags. */
 function useMonitorCommands(text: string, goTo: (href: string) => void): Command[] {
   const { mayWrite } = useSignedIn();
   const { overview, monitors } = useKnownMonitors(text);
@@ -178,7 +180,7 @@ function useMonitorCommands(text: string, goTo: (href: string) => void): Command
   return commands;
 }
 
-/** Maintenance windows, and incidents: open ones, and resolved ones that the server finds. */
+/** Commands for maintenance windows and incidents. The server finds the resolved ones. */
 function useIncidentCommands(text: string, goTo: (href: string) => void): Command[] {
   const { mayWrite } = useSignedIn();
   const zone = useZone();
@@ -223,7 +225,7 @@ function useIncidentCommands(text: string, goTo: (href: string) => void): Comman
   ];
 }
 
-/** Alert channels and status pages. */
+/** Commands for alert channels and status pages. */
 function useOtherRecordCommands(text: string, goTo: (href: string) => void): Command[] {
   const { mayWrite } = useSignedIn();
   const { data: channels = [] } = useAlertChannels();

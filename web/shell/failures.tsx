@@ -42,7 +42,7 @@ export function Arriving() {
 export function NothingHere() {
   return (
     <Plain title="Page not found">
-      <p className="quiet">The address is wrong, or what was here has been deleted.</p>
+      <p className="quiet">The address is wrong, or the record was deleted.</p>
       <Button component={Link} to="/">
         Go to Monitors
       </Button>

@@ -125,7 +125,7 @@ function useOpenBar() {
   };
 }
 
-/** Closes on a click outside these elements, and when the page scrolls or changes its size. */
+/** Closes on a click outside these elements, and when the page is scrolled or resized. */
 function useCloseOutside(
   isOpen: boolean,
   close: () => void,
@@ -186,7 +186,10 @@ function useBarKeys({
   };
 }
 
-/** Below the bar, or above it near the end of the window. On a phone, as wide as the row. */
+/**
+ * Position of the popover: below the bar, or above it near the bottom of the window. On phones it
+ * is as wide as the row.
+ */
 function popoverPosition(row: HTMLElement, index: number): CSSProperties {
   const bar = row.children[index]?.getBoundingClientRect() ?? new DOMRect();
   const whole = row.getBoundingClientRect();

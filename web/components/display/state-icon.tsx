@@ -99,7 +99,8 @@ export function StateIcon({
 }
 
 /**
- * States by severity. Folders, the logo and the favicon show the worst state of several monitors.
+ * All states, the most severe first. Groups, the logo and the favicon show the worst state of their
+ * monitors.
  */
 export const worstFirst: State[] = [
   "down",

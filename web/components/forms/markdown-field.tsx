@@ -12,7 +12,7 @@ const Preview = lazy(
 
 type Props = TextareaProps & { ref?: Ref<HTMLTextAreaElement> };
 
-/** A text field with Markdown tools and a live preview. */
+/** The preview can be hidden, which the browser remembers for all fields. */
 export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const [isShown, setShown] = useLocalStorage({
@@ -70,7 +70,7 @@ const ToolButtons = ({ onUse }: { onUse: (tool: Tool) => void }) =>
       aria-label={tool.label}
       title={tool.key === undefined ? tool.label : `${tool.label} (${keyHint(tool.key)})`}
       tabIndex={index === 0 ? 0 : -1}
-      // Keeps the selection in the text.
+      // Prevents a click on a tool from removing the selection in the text.
       onMouseDown={(event) => event.preventDefault()}
       onClick={() => onUse(tool)}
     >

@@ -1,4 +1,4 @@
-/** Reordering of short lists by mouse and keyboard. */
+/** Lets people reorder short lists by mouse and keyboard. */
 import { type DragEvent, type HTMLAttributes, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Icon } from "../display/icons.tsx";

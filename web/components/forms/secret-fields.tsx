@@ -1,4 +1,4 @@
-/** Fields for secrets and for headers, whose stored values are never shown. */
+/** Fields for secrets and for headers, whose stored values are never displayed. */
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { capitalized } from "../../../src/core/text/words.ts";
@@ -12,9 +12,9 @@ type Props = {
   hint?: string | undefined;
   placeholder?: string | undefined;
   error: string | undefined;
-  /** The stored secret must be entered again: an empty field does not keep it. */
+  /** Whether the stored secret must be entered again. An empty field would not preserve it. */
   isAsked?: boolean;
-  /** Undefined keeps the stored secret, null clears it. */
+  /** Undefined leaves the stored secret unchanged, null clears it. */
   value: string | null | undefined;
   onChange: (value: string | null | undefined) => void;
   isSet: boolean;
@@ -23,7 +23,7 @@ type Props = {
   generate?: (() => string) | undefined;
 };
 
-/** A secret. It is never shown; an empty field keeps the stored one. */
+/** Field of a secret. The stored value is never displayed; an empty field leaves it unchanged. */
 export function SecretField({
   label,
   hint,
@@ -99,18 +99,20 @@ type FieldProps<V> = {
   secrets: StoredSecrets;
 };
 
-/** A stored, hidden value is null. */
+/** Values by name. Null is a stored value, which is not displayed. */
 type Headers = Record<string, string | null>;
 
 type HeadersProps = FieldProps<Headers> & {
   hint: string | undefined;
-  /** Name of one line. */
+  /** Name of one entry, such as `header`. */
   item: string;
   /** Whether the values are visible. */
   isOpen: boolean;
 };
 
-/** Lines of name and value, such as HTTP headers. An empty value keeps the stored one. */
+/**
+ * Lines of name and value, such as HTTP headers. An empty value leaves the stored one unchanged.
+ */
 export function HeadersField({
   name: field,
   label,

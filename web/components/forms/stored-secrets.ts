@@ -1,4 +1,4 @@
-/** Which secrets of a record are stored, and which a form must ask for again. */
+/** Determines which secrets of a record are stored, and which must be entered again. */
 import { joinSecrets, strandedSecrets } from "../../../src/core/security/kind-secrets.ts";
 import type { Kind, Kinds } from "../../../src/core/kinds.ts";
 import { fieldPath } from "../../../src/core/text/words.ts";
@@ -10,7 +10,7 @@ export type StoredSecrets = {
   isSet(path: string): boolean;
   /** Whether the secret must be entered again, because its destination changed. */
   isAsked(path: string): boolean;
-  /** The error of a secret. If it must be entered again, the text says why. */
+  /** The error of a secret. If it must be entered again, the text explains why. */
   errorOf(path: string): string | undefined;
 };
 

@@ -66,14 +66,14 @@ type Draft = {
   key: string;
   /** Fields with secrets. Drafts never contain them. */
   secrets?: readonly string[];
-  /** Keeps the draft when the person loads the other change in a conflict. */
+  /** Preserves the draft when the person loads the other version in a conflict. */
   staysOnConflict?: boolean;
 };
 
 /**
- * Manages a form over the API. `save` sends the values, and the form shows what it throws. With `force`,
- * `save` must omit `If-Match`, to overwrite another person's change. `once` is the idempotency key: it stays
- * the same until a value changes, also after a reload.
+ * Manages a form over the API. `save` sends the values, and the form shows its errors. With
+ * `force`, `save` must omit `If-Match`, to overwrite another person's change. `once` is the
+ * idempotency key: it stays the same until a value changes, also after a reload.
  */
 export function useForm<V extends Values>(
   initial: V,

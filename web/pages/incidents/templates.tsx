@@ -1,4 +1,4 @@
-/** The menu of templates, and filling in their placeholders. */
+/** The menu of message templates, with their placeholders filled in. */
 import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

@@ -34,7 +34,7 @@ export const useWindows = (state?: "running" | "scheduled", enabled = true) =>
     enabled,
   });
 
-/** Says when the current maintenance of any monitor ends; empty if unknown. */
+/** Describes when the current maintenance of monitors ends; empty if unknown. */
 export function useMaintenanceEnd(zone: string, isAny: boolean): string {
   const { data = [] } = useWindows("running", isAny);
   const ends = data

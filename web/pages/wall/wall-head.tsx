@@ -54,7 +54,7 @@ export function WallHead({ overview }: { overview: Overview }) {
   );
 }
 
-/** Time since the wall may be out of date; null while it is live. Ignores outages below 3 s. */
+/** Time at which live updates were lost; null while the wall is live. Ignores outages below 3 s. */
 function useLost(): string | null {
   const away = connection.use() === "lost";
   const deaf = liveState.use() === "lost";

@@ -22,7 +22,7 @@ export function EditDialog({
   incident: Incident;
   onClose: () => void;
 }) {
-  // The first version: if others change the incident meanwhile, saving reports a conflict.
+  // The incident as the person saw it. If others change it meanwhile, saving reports a conflict.
   const [incident] = useState(shown);
   const { title, severity, monitorIds } = incident;
   const form = useForm<Values>(

@@ -99,7 +99,7 @@ export default function LatencyChart({ span, columns, shown, onZoom, children }:
   );
 }
 
-/** Appears on the side of the cursor that has more room. */
+/** A tooltip on the side of the cursor that has more space. */
 const Tooltip = ({
   left,
   width,
@@ -118,7 +118,7 @@ const Tooltip = ({
   </div>
 );
 
-/** The slot that a key leads to, or null if the key doesn't move the cursor. */
+/** The slot to which a key moves the cursor; null for other keys. */
 function indexAfterKey(key: string, index: number | null, { points }: Columns): number | null {
   const latest = points.findLastIndex((point) => point !== undefined);
   const current = index ?? latest + 1;
@@ -133,7 +133,7 @@ function moveCursor(chart: uPlot | null, { times }: Columns, index: number) {
   chart?.setCursor({ left: chart.valToPos(time, "x"), top: 0 });
 }
 
-/** Creates the chart in `box`, and keeps it up to date with data, size and color scheme. */
+/** Creates the chart in `box`, and updates it with data, size and color scheme. */
 function usePlot(
   box: RefObject<HTMLDivElement | null>,
   { span, columns, shown, onZoom }: Omit<Props, "children">,
@@ -179,7 +179,7 @@ function usePlot(
   return chart;
 }
 
-/** One finger moves the cursor. Two fingers zoom: each keeps the time that it first touched. */
+/** One finger moves the cursor. Two fingers zoom: each stays on the time that it first touched. */
 function useTouch(
   chart: RefObject<uPlot | null>,
   zoomTo: (middle: number, length: number) => void,

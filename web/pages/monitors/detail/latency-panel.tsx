@@ -20,7 +20,7 @@ const usualLines: LineName[] = ["p50", "p95"];
 
 type Props = { id: string; interval: number; from: number; span: SpanName; zoom: Span | null };
 
-/** The latency during the page's time range, or during the part of it in the address. */
+/** The latency in the page's time range, or in the part of it given by the URL. */
 export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
   const [shown, setShown] = useLocalStorage({
     key: "signalbox.chart-lines",
@@ -87,7 +87,7 @@ function useLatency({
   shown,
 }: Omit<Props, "span"> & { shown: readonly LineName[] }) {
   const now = useNow();
-  // Ends with the current step, so that a new request is sent only for a new step or check.
+  // The range ends with the current step, so that only a new step or check causes a request.
   const open = { from, to: Math.max(now, from + 60_000) };
   const step = stepFor(zoom ?? open, interval);
   const stepMs = step * 1_000;
@@ -104,7 +104,7 @@ function useLatency({
   return { range, stepMs, timeline, columns };
 }
 
-/** Writes the zoomed range into the address. Null removes it. */
+/** Writes the zoomed range into the URL. Null removes it. */
 function useRangeNavigation(id: string, span: SpanName) {
   const navigate = useNavigate();
   return (range: Span | null) =>

@@ -99,7 +99,7 @@ function Fields(props: Props) {
       <ColorField value={form.values.color} onChange={(color) => form.set("color", color)} />
       <Textarea
         label="Description"
-        description="Shown beside the name."
+        description="Shown next to the name."
         autosize
         minRows={1}
         maxRows={5}

@@ -1,4 +1,4 @@
-/** The filters of the Monitors page. */
+/** The filter bar of the Monitors page: search, states, types and tags. */
 import type { RefObject } from "react";
 import { allStates, type Overview } from "../../../data/overview.ts";
 import { countInWords } from "../../../components/display/format.ts";

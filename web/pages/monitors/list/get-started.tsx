@@ -14,7 +14,7 @@ import { peopleQuery } from "../../settings/data.ts";
 
 type Step = { title: string; words: string; isDone: boolean; verb: string; act: () => void };
 
-/** With more monitors, the steps no longer appear. */
+/** Maximum number of monitors with which the steps appear. */
 const maxMonitors = 10;
 
 /** Steps to set up a new appliance. A person can hide them. */
@@ -26,7 +26,7 @@ export function GetStarted({ overview }: { overview: Overview }) {
   return <Steps onHide={() => hiddenHere.add(key)} />;
 }
 
-/** The steps of a new appliance; null while it is unknown which are done. */
+/** The steps and which of them are done; null while that is unknown. */
 function useSteps(): Step[] | null {
   const navigate = useNavigate();
   const { data: channels } = useAlertChannels();

@@ -30,9 +30,9 @@ const height = 44;
 /** On a phone, bars are below the name, and a reason has two lines. */
 const phone = { query: "(max-width: 760px)", row: 76, reasoned: 91 };
 const gap = 12;
-/** Rows to read before a person scrolls to them. */
+/** Number of rows to load ahead of the visible ones. */
 const rowsAhead = 100;
-/** Rows to render outside the visible part, after the first paint. */
+/** Number of rows to render outside the visible part, after the first paint. */
 const overscan = 12;
 const steps: Record<string, 1 | -1> = { ArrowDown: 1, ArrowUp: -1 };
 
@@ -105,7 +105,7 @@ export function MonitorList({ items, mayWrite, mayMove, onUnread }: Props) {
   );
 }
 
-/** Everything except rows that were not requested yet. */
+/** All items except rows that are not loaded yet. */
 const printedItems = (items: readonly Item[]) =>
   items.flatMap(({ kind, key }, index) => (kind === "unread-row" ? [] : [{ index, key }]));
 
@@ -257,7 +257,7 @@ function useItemKeys({
   return (event: KeyboardEvent) => {
     const item = items.find(({ key }) => key === active);
     if (item === undefined || event.metaKey || event.ctrlKey || isSecondKey()) return;
-    // Fields and buttons inside a row keep their own keys.
+    // Fields and buttons inside a row handle their own keys.
     if (!(event.target as HTMLElement).matches("[data-item-focus]")) return;
     const step = event.altKey ? steps[event.key] : undefined;
     if (step !== undefined && mayMove && mayWrite) {

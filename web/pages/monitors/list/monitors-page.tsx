@@ -69,7 +69,7 @@ export function MonitorsPage() {
   const search = useRef<HTMLInputElement>(null);
   const add = () => {
     setAdding(true);
-    // The field can be visible already.
+    // Focuses the field if it is already visible.
     address.current?.focus();
   };
   const { found, readUntil } = useFoundMonitors(data, filters);

@@ -1,4 +1,4 @@
-/** Banners about failing channels and problems of the appliance. */
+/** The banners above the Monitors page, which warn of failing channels and appliance problems. */
 import { ActionIcon } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";

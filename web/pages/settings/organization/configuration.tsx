@@ -27,7 +27,7 @@ export default function ConfigurationSettings() {
           <code>signalbox apply</code> restores it.
         </p>
       </div>
-      <Loaded query={query} what="What differs">
+      <Loaded query={query} what="The differences">
         {(records) =>
           records.length === 0 ? (
             <Panel>
@@ -37,7 +37,7 @@ export default function ConfigurationSettings() {
             </Panel>
           ) : (
             <Panel flush>
-              <ul className="entries drift" aria-label="What differs">
+              <ul className="entries drift" aria-label="Differences">
                 {records.map((record) => (
                   <Differing key={`${record.section} ${record.id}`} record={record} />
                 ))}
