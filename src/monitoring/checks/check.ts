@@ -1,3 +1,4 @@
+/** Types and helpers of all checks: their input, their context, their result, and warnings about certificates. */
 import type { Details, DetailsOf, FoundDetails } from "../monitors/details-rules.ts";
 import type { MonitorSettings, MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
@@ -5,94 +6,94 @@ import { minuteInUtc } from "../../core/time/clock.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import { dayMs } from "../uptime/rules.ts";
 
-/** The result of one check; `unknown` if trouble of our own prevented a judgement. */
+/** Result of one check. `unknown` means that a fault of this appliance prevented a judgement. */
 export type CheckResult<D extends FoundDetails = Details> = {
   status: "up" | "degraded" | "down" | "unknown";
-  /** One sentence for people, without words of the target and without secrets. */
+  /** One sentence for people, without text from the target and without secrets. */
   message: string;
-  /** The same with words of the target, for the organization but not for its status page. */
+  /** The message with text from the target. Shown to the organization, but not on status pages. */
   said?: string;
   /** Null if nothing was measured. */
   latencyMs: number | null;
-  /** Expiry of the certificate; absent without one. */
+  /** Expiry of the certificate, RFC 3339; absent if the target sent no certificate. */
   certificateExpiresAt?: string;
-  /** Details that the type declares; long and secret values are removed later. */
+  /** Details that the monitor type declares. `runCheck` removes secrets and shortens long values. */
   details?: D;
-  /** Whether the monitor is down at once, without retries. */
+  /** Whether a failure makes the monitor down immediately, without retries. */
   final?: boolean;
   /** JPEG of the page when the check failed. */
   screenshot?: Uint8Array;
 };
 
-/** The organization of a check on demand, and the person or API key that requested it. */
+/** Organization of a check on demand, and the person or API key that requested it. */
 export type CheckCaller = { organizationId: string; callerId: string };
 
-/** The part of a monitor that a check needs. */
+/** Fields of a monitor that a check needs. */
 export type CheckTarget = {
-  /** A key of `checkKinds`. */
+  /** Key of `checkKinds`. */
   type: string;
   settings: object;
   timeoutMs: number;
   degradedAfterMs: number | null;
-  /** Whether failures count as up. */
+  /** Whether a failure counts as up, and a success as down. */
   inverted: boolean;
 };
 
-/** Reason of the abort after the timeout. */
+/** Failure of a check that exceeded its timeout. */
 export class TimeUp extends Error {}
 
-/** Input of a check apart from its settings. */
+/** Everything that a check needs in addition to its settings. */
 export type CheckContext = OutgoingContext & {
   timeoutMs: number;
-  /** The organization of the monitor. Cached answers are not shared with other organizations. */
+  /** Organization of the monitor. Cached responses are not shared between organizations. */
   organizationId: string;
-  /** Latency above which the monitor is degraded; null for none. */
+  /** Latency above which the monitor is degraded; null without a threshold. */
   degradedAfterMs?: number | null;
-  /** Current part of a check, which starts the sentence of a failure; null for a check of one part. */
+  /** Current part of a check, such as “Step 2”, with which a failure message starts; null without parts. */
   part: string | null;
-  /** JPEG of the page when the check failed; null for none. */
+  /** JPEG of the page when the check failed; null without a screenshot. */
   screenshot: Uint8Array | null;
   accessTokens: AccessTokens;
-  /** Socket of the local Docker. Monitors can't set it, because it gives root access. */
+  /** Socket of the local Docker service. Monitors can't set it, because it gives root access. */
   dockerSocket: string;
-  /** Path of systemctl; null for none. */
+  /** Path of systemctl; null if it is not installed. */
   systemctl(): string | null;
-  /** Folder of allowed programs. Throws OwnTrouble if none are allowed. */
+  /** Folder of the programs that monitors can run. Throws OwnTrouble if programs are not allowed. */
   commandFolder(): Promise<string>;
-  /** Path of Chromium; null for none. */
+  /** Path of Chromium; null if it is not installed. */
   browser(): string | null;
-  /** Waits for the turn of the organization: one page at a time. */
+  /** Runs work with a browser. One page is open at a time; organizations take turns. */
   browserTurn<T>(work: () => Promise<T>): Promise<T>;
-  /** Unix milliseconds. */
+  /** Current time in Unix milliseconds. */
   now(): number;
-  /** Runs processor work in the turn of the organization. */
+  /** Runs a search that needs the processor. One search runs at a time; organizations take turns. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 };
 
-/** One type of check. Errors become `down` with a reason, or `unknown` for trouble of our own. */
+/** Executes a check of one type. A thrown TargetFailure means `down`, an OwnTrouble means `unknown`. */
 export type CheckKind<T extends MonitorType> = (
   settings: MonitorSettings<T>,
   context: CheckContext,
 ) => Promise<CheckResult<DetailsOf<T>>>;
 
-/** Milliseconds since `startedAt` of performance.now(), whole. */
+/** Returns whole milliseconds since `startedAt`, a value of performance.now(). */
 export function since(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
 }
 
-/** Whole days until the expiry; negative after it, undefined without one. */
+/** Returns whole days until the expiry: negative afterwards, undefined without an expiry. */
 export function daysUntil(expiresAt: string | undefined, nowMs: number): number | undefined {
   return expiresAt === undefined ? undefined : Math.floor((Date.parse(expiresAt) - nowMs) / dayMs);
 }
 
-/** Subject of a sentence about the first certificate of a path to expire. */
+/** Subject of the warning, by the certificate of the chain that expires first. */
 export const firstToExpire = {
   certificate: "The certificate",
   intermediate: "An intermediate certificate",
   authority: "The authority's own certificate",
 };
 
-/** Warns of a certificate that expires within `withinDays`; null if it expires later. */
+/** Returns a warning for a certificate that expires within `withinDays`; null if it expires later. */
 export function expiryOf(
   expiresAt: string | undefined,
   withinDays: number | null,

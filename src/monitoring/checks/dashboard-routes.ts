@@ -5,10 +5,10 @@ import { monitorAfter } from "../monitors/service.ts";
 import { TestCheck } from "./schema.ts";
 import { type CheckOnDemand, tryMonitor } from "./service.ts";
 
-/** The longest timeout of a monitor, and some. */
+/** The longest timeout of a monitor (60 s) plus the overhead of the request. */
 const timeoutSeconds = 75;
 
-/** “Test now”, before a monitor is saved. */
+/** Routes of “Test now”, which checks a monitor before it is saved. */
 export const checkDashboardRoutes = ({ tryCheck }: Pick<CheckOnDemand, "tryCheck">) =>
   routesUnder("/monitors")
     .post(
@@ -16,7 +16,7 @@ export const checkDashboardRoutes = ({ tryCheck }: Pick<CheckOnDemand, "tryCheck
         name: "tryMonitor",
         access: "write",
         timeoutSeconds,
-        summary: "Check what is no monitor yet",
+        summary: "Check an unsaved monitor",
         body: NewMonitor,
         data: TestCheck,
         handle: ({ scope, body }) => tryMonitor(scope, tryCheck, body),
@@ -27,7 +27,7 @@ export const checkDashboardRoutes = ({ tryCheck }: Pick<CheckOnDemand, "tryCheck
         name: "tryChangedMonitor",
         access: "write",
         timeoutSeconds,
-        summary: "Check a monitor as a change would leave it, with the secrets that are stored",
+        summary: "Check a monitor with unsaved changes and its stored secrets",
         body: MonitorPatch,
         data: TestCheck,
         handle: async ({ scope, params, body }) =>

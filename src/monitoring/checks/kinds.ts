@@ -27,7 +27,7 @@ import { checkWebsocket } from "./kinds/websocket.ts";
 import { checkTcp } from "./kinds/tcp.ts";
 import { checkTls } from "./kinds/tls.ts";
 
-/** The types whose checks go out to a target, and how; for `push` the target reports by itself. */
+/** Check of each monitor type. A push monitor has none: its job sends reports. */
 export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } = {
   http: checkHttp,
   tcp: checkTcp,

@@ -1,4 +1,4 @@
-// Reads the report of a watched job from the query and body of its request, in each dialect of push URLs.
+/** Reads the report of a job from the query and body of a request to a push URL. */
 import { AppError } from "../../core/errors.ts";
 import { monitorBounds, requestBounds } from "../../core/limits.ts";
 import { toRemoteLine } from "../../core/text/words.ts";
@@ -9,7 +9,7 @@ import type { PushReport } from "./engine/requests.ts";
 
 type PushStatus = PushReport["status"];
 
-/** Field names and statuses of one kind of push URL. */
+/** Field names and statuses of one kind of push URL: of Signalbox or of Uptime Kuma. */
 export type PushDialect = {
   /** Name of the field with the duration in milliseconds. */
   latency: string;
@@ -26,7 +26,7 @@ export const signalboxPush: PushDialect = {
 };
 
 /**
- * Uptime Kuma reads every status other than `up` as down.
+ * Push URLs of Uptime Kuma, which treats every status other than `up` as down.
  * https://github.com/louislam/uptime-kuma/blob/master/server/routers/api-router.js
  */
 export const uptimeKumaPush: PushDialect = {
@@ -34,12 +34,15 @@ export const uptimeKumaPush: PushDialect = {
   statusOf: (value) => (value === "up" ? "up" : "down"),
 };
 
-/** Whole milliseconds of 9 digits: 11 days. */
+/** Largest latency of 9 digits, 11 days. */
 const maxLatencyMs = 999_999_999;
 
 type Field = { name: string; value: unknown };
 
-/** Reads the report; an unreadable body is an error unless `status` is in the query. Throws VALIDATION_ERROR, or the error of the body. */
+/**
+ * Reads the report. An unreadable body is ignored if the query contains `status`. Throws VALIDATION_ERROR, or the error
+ * of the body.
+ */
 export async function readReport(
   request: Request,
   client: BodyClient,
@@ -49,7 +52,7 @@ export async function readReport(
   try {
     fields.push(...(await fieldsInBody(request, client)));
   } catch (error) {
-    // Such a body is often the log of a job, and the query is a complete report.
+    // Jobs often send their log as the body. The query is then a complete report.
     const isComplete = fields.some(({ name }) => name === "status");
     if (!isComplete || !(error instanceof AppError)) throw error;
   }
@@ -83,7 +86,7 @@ function messageFrom(value: unknown): string {
   );
 }
 
-/** Whole milliseconds; null for anything but a decimal number in range. */
+/** Reads a latency in whole milliseconds; null unless it is a decimal number up to `maxLatencyMs`. */
 function latencyFrom(value: unknown): number | null {
   const text = String(trimmed(value));
   if (!/^\d+(\.\d*)?$/.test(text)) return null;
@@ -101,8 +104,8 @@ function fieldsInForm(text: string): Field[] {
 }
 
 /**
- * Normalizes names: case, blanks, list brackets (`status[]`) and a remaining `amp;`, so that a misspelled `status` is
- * not ignored.
+ * Normalizes field names, so that a misspelled `status` is not ignored: lower case, without blanks, list brackets
+ * (`status[]`) and a leftover `amp;`.
  */
 function fieldsFrom(entries: Iterable<readonly [string, unknown]>): Field[] {
   return Array.from(entries, ([name, value]) => ({
@@ -133,7 +136,7 @@ async function parseBody(bytes: Uint8Array<ArrayBuffer>, contentType: string): P
       "The body must be a form or JSON, or must be left out: the query can carry the report.",
     );
   const text = decoded(bytes, contentType).trim();
-  // Text in UTF-16 has a NUL in every name.
+  // UTF-16 read as UTF-8 has a NUL in every name.
   if (text.includes("\0")) throw invalid("body", "must be in UTF-8, or its charset must be named");
   // curl sends JSON with the Content-Type of a form by default.
   return isJson || /^[{["]/.test(text) ? parseObject(text) : parseForm(text);
@@ -155,7 +158,7 @@ function parseForm(text: string): Field[] {
 }
 
 function parseObject(text: string): Field[] {
-  // Scripts write line breaks into JSON strings unescaped. Outside of strings a blank means the same.
+  // Scripts send unescaped line breaks in JSON strings. Outside of strings, a blank is equivalent.
   const value = parseJsonText(text.replace(/\p{Cc}/gu, " "));
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw invalid("body", 'must be a JSON object such as {"status":"down"}');

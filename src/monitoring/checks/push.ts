@@ -6,17 +6,17 @@ import type { NetworkLimit } from "../../http/access/rate-limit.ts";
 import type { CheckEngine } from "./engine/check-engine.ts";
 import { type PushDialect, readReport, signalboxPush, uptimeKumaPush } from "./push-report.ts";
 
-/** A push URL: its path, its methods, and the names of its fields. */
+/** A push URL: path, methods, and names of the fields. */
 export type PushRoute = {
   path: `/${string}/:token`;
   methods: readonly string[];
   dialect: PushDialect;
 };
 
-/** Where a watched job reports; the token is in its monitor's `pushUrl`. */
+/** Path to which jobs report. The token is in the monitor's `pushUrl`. */
 export const pushPath = "/push/:token";
 
-/** Every push URL. Jobs of an imported Uptime Kuma report to its path by any method. */
+/** All push URLs. Jobs that were set up for Uptime Kuma keep using its path, with any method. */
 export const pushRoutes: readonly PushRoute[] = [
   { path: pushPath, methods: ["GET", "POST"], dialect: signalboxPush },
   {
@@ -28,13 +28,13 @@ export const pushRoutes: readonly PushRoute[] = [
 
 export type PushContext = {
   report: CheckEngine["report"];
-  /** Wrong tokens a minute by client network; right ones are not touched. */
+  /** Limit of wrong tokens per client network and minute. Valid tokens are not limited. */
   wrongTokens: NetworkLimit;
 };
 
 /**
- * Stores a report under a push URL, whose token is the credential, then responds. Throws NOT_FOUND for
- * a wrong token, RATE_LIMITED for too many of them.
+ * Stores a report, then responds. The token in the push URL is the credential. Throws NOT_FOUND for a wrong token,
+ * RATE_LIMITED for too many wrong tokens.
  */
 export async function receivePush(
   request: Request,

@@ -8,7 +8,7 @@ export const checkRoutes = ({ checkNow: run }: Pick<CheckOnDemand, "checkNow">) 
     ...endpoint("/:id/check", {
       name: "checkNow",
       access: "write",
-      // The longest timeout of a monitor, and some.
+      // The longest timeout of a monitor (60 s) plus the overhead of the request.
       timeoutSeconds: 75,
       summary: "Check a monitor now",
       description:

@@ -1,3 +1,4 @@
+/** Decides the state of a monitor after a check, and when to check it next. */
 import type { StoredStatus } from "../../core/statuses.ts";
 
 /** State of a monitor between two checks. */
@@ -11,18 +12,18 @@ export type MonitorState = {
   successes: number;
 };
 
-/** What a check found; `final` makes it down without further retries. */
+/** Result of a check. With `final`, a failure makes the monitor down without retries. */
 export type Found = { status: "up" | "degraded" | "down" | "unknown"; final?: boolean };
 
-/** Results in a row that it takes to change, beyond the first failure. */
+/** Number of consecutive results before the state changes: failures after the first one, and successes. */
 type Patience = { retries: number; successThreshold: number };
 type Pace = { intervalSeconds: number; retryIntervalSeconds: number };
 
 /**
- * What a monitor is after a check. It takes `retries` further failures in a row to be down, and then
- * `successThreshold` successes in a row to be up or degraded again. `unknown` changes nothing: the trouble was not the target's.
- * Under maintenance failures are counted but it stays in maintenance; the first check after it tells.
- * What changes nothing is the state before itself.
+ * Returns the state of a monitor after a check at `at`, RFC 3339. The monitor becomes down after a failure and `retries`
+ * further failures in a row. It becomes up or degraded again after `successThreshold` successes in a row. `unknown` does
+ * not change the state. During maintenance, failures are counted, but the status stays `maintenance`. Returns `before`
+ * itself if nothing changes.
  */
 export function stateAfter(
   before: MonitorState,
@@ -64,7 +65,7 @@ function judged(
   return found.final === true || failures > retries ? "down" : unmaintained;
 }
 
-/** Whether a check takes a monitor down. */
+/** Whether a result changes the monitor to down. */
 export const goesDown = (
   before: MonitorState,
   found: Found,
@@ -75,14 +76,14 @@ export const goesDown = (
 /** Another node's result for a monitor. */
 export type Probe = { by: string; status: Found["status"] };
 
-/** Returns the contradiction if another node sees no failure; else null. */
+/** Returns a sentence about the contradiction if another node's check succeeds; else null. */
 export function contradiction(probes: readonly Probe[], message: string): string | null {
   const other = probes.find(({ status }) => status === "up" || status === "degraded");
   if (other === undefined) return null;
   return `${other.by} sees it ${other.status}, while here: ${message.replace(/\.$/, "")}`;
 }
 
-/** Whether the next check is a retry. */
+/** Whether the next check follows after the retry interval. */
 function isRetried(state: MonitorState, found: Found): boolean {
   return (
     found.status === "unknown" ||
@@ -90,7 +91,7 @@ function isRetried(state: MonitorState, found: Found): boolean {
   );
 }
 
-/** Seconds to the next check, which a scheduled result covers in uptime. */
+/** Returns the seconds until the next check. A scheduled result covers this time in uptime. */
 export function secondsToNext(state: MonitorState, found: Found, pace: Pace): number {
   const { intervalSeconds, retryIntervalSeconds } = pace;
   return isRetried(state, found)
@@ -99,20 +100,22 @@ export function secondsToNext(state: MonitorState, found: Found, pace: Pace): nu
 }
 
 /**
- * Seconds that a report, or the first result of all, stands for: the time since what the last one stood
- * for ended, at least one and at most what is still in time.
+ * Returns the seconds that a report or a first result covers in uptime: the time since the last covered moment, at
+ * least 1 and at most `allowedSeconds`.
  */
 export function secondsSince(endedAt: number | null, at: number, allowedSeconds: number): number {
   const passed = endedAt === null ? 1 : Math.round((at - endedAt) / 1000);
   return Math.min(Math.max(passed, 1), allowedSeconds);
 }
 
-/** Whether the result before this one still covers a second or more. */
+/** Whether the previous result still covers at least half a second after `at`. */
 export function isEarly(at: number, lastAt: number, standsUntil: number): boolean {
   return at > lastAt && standsUntil - at >= 500;
 }
 
-/** Offset of a monitor in its interval, in milliseconds; neighboring keys are far apart, which spreads all evenly. */
+/**
+ * Returns the offset of a monitor in its interval, in milliseconds. Multiples of the golden ratio spread keys evenly.
+ */
 export function phaseOf(key: number, intervalMs: number): number {
   const goldenRatio = 0.618033988749895;
   return Math.floor(((key * goldenRatio) % 1) * intervalMs);
@@ -124,7 +127,10 @@ export function nextSlot(key: number, intervalMs: number, after: number): number
   return phase + (Math.floor((after - phase) / intervalMs) + 1) * intervalMs;
 }
 
-/** No two heartbeats of a monitor share a millisecond; a clock that was set back is followed all the same. */
+/**
+ * Returns the time of a new heartbeat: now, or 1 ms after the last heartbeat, because the two must differ. If the clock
+ * was set back by more than a second, the time is not adjusted.
+ */
 export function momentAfter(lastAt: number | null, now: number): number {
   return lastAt !== null && lastAt >= now && lastAt - now < 1_000 ? lastAt + 1 : now;
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Timestamp } from "../../core/fields.ts";
 import { MonitorDetails } from "../monitors/schema.ts";
 
-/** What one check of an unsaved monitor found. */
+/** Result of a check of an unsaved monitor. */
 export const TestCheck = z.object({
   status: z.enum(checkStatuses),
   message: z.string(),

@@ -1,3 +1,4 @@
+/** Runs checks on demand: of a stored monitor, or of one that is not saved yet. */
 import type { CheckResult } from "./check.ts";
 import type { Scope } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
@@ -10,13 +11,16 @@ import type { TestCheck } from "./schema.ts";
 import type { CheckCaller, CheckTarget } from "./check.ts";
 
 export type CheckOnDemand = {
-  /** Checks a monitor outside its schedule; resolves when the result is stored, with false for a paused monitor. */
+  /** Checks a monitor outside its schedule. Resolves when the result is stored, with false for a paused monitor. */
   checkNow: (caller: CheckCaller, monitorId: string) => Promise<boolean>;
-  /** Makes one check of an unsaved monitor and stores nothing. */
+  /** Checks an unsaved monitor once and stores nothing. */
   tryCheck: (caller: CheckCaller, monitor: CheckTarget) => Promise<CheckResult>;
 };
 
-/** Checks a monitor at once and returns its heartbeat. Throws NOT_FOUND, RATE_LIMITED, CONFLICT for a paused or push monitor. */
+/**
+ * Checks a monitor at once and returns its heartbeat. Throws NOT_FOUND, RATE_LIMITED, CONFLICT for a paused or push
+ * monitor.
+ */
 export async function checkNow(
   scope: Scope,
   run: CheckOnDemand["checkNow"],
@@ -26,7 +30,7 @@ export async function checkNow(
   if (type === "push")
     throw new AppError("CONFLICT", "A push monitor is not checked; it reports to its pushUrl.");
   if (!(await run(callerOf(scope), id))) {
-    // It may be gone by now.
+    // Throws NOT_FOUND if the monitor was deleted meanwhile.
     await getMonitor(scope, id);
     throw new AppError("CONFLICT", "The monitor is paused, so it is not checked.");
   }
@@ -35,7 +39,10 @@ export async function checkNow(
   return newest;
 }
 
-/** Makes one check of what is no monitor yet and stores nothing. Throws RATE_LIMITED, and VALIDATION_ERROR for what can't be saved either, and for a push monitor. */
+/**
+ * Checks an unsaved monitor once and stores nothing. Throws RATE_LIMITED, and VALIDATION_ERROR for a push monitor or a
+ * monitor that can't be saved.
+ */
 export async function tryMonitor(
   scope: Scope,
   run: CheckOnDemand["tryCheck"],

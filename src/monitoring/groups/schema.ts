@@ -11,7 +11,7 @@ import {
   Timestamp,
 } from "../../core/fields.ts";
 
-/** Keys of the dashboard's palette. */
+/** Group colors of the admin page. */
 export const Color = z
   .enum([
     "gray",
@@ -50,7 +50,7 @@ export const groupFields = {
 
 const readOnly = ["id", "createdAt", "updatedAt"];
 
-/** Message for a `paused` or `muted` other than the stored value, which REST can't change. */
+/** Error for a changed `paused` or `muted`, which REST can't change. */
 export const setInAdminPage = "can only be set in the admin page";
 
 const stored = z.boolean().optional().meta({
@@ -108,6 +108,6 @@ export const MonitorGroup = z
   });
 export type MonitorGroup = z.infer<typeof MonitorGroup>;
 
-/** The dashboard order: all groups. */
+/** The dashboard order, with all groups. */
 export const GroupOrder = z.strictObject({ groupIds: idSet(5_000) });
 export type GroupOrder = z.infer<typeof GroupOrder>;

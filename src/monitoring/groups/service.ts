@@ -39,8 +39,8 @@ export async function getGroup(scope: Scope, id: string): Promise<GroupRecord> {
 }
 
 /**
- * Creates a group at the end of the dashboard order. Throws NOT_FOUND for an unknown monitor or channel, and
- * then creates nothing.
+ * Creates a group at the end of the dashboard order. Throws NOT_FOUND for an unknown monitor or channel, without
+ * creating the group.
  */
 export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<GroupRecord> {
   const { organizationId } = scope;

@@ -16,7 +16,7 @@ type Row = Record<"tags" | "alertChannelIds" | "monitorIds", string> &
   Record<"paused" | "muted", number> &
   Omit<GroupRecord, "tags" | "alertChannelIds" | "monitorIds" | "paused" | "muted">;
 
-// One statement, so that the version matches the members and channels despite concurrent writes.
+// A single statement, so that the version matches the members and channels despite concurrent writes.
 const groupsText = `select id, name, description, color, tags, paused, muted, version,
     created_at as createdAt, updated_at as updatedAt,
     (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
@@ -27,7 +27,7 @@ const groupsText = `select id, name, description, color, tags, paused, muted, ve
 const allText = `${groupsText} order by position, id`;
 const oneText = `${groupsText} and id = ?`;
 
-/** Lists all groups of an organization in dashboard order, or only the group with this id. */
+/** Lists all groups of an organization in dashboard order, or only the group with the given ID. */
 export async function listGroups(
   { store, organizationId }: Tenant,
   id?: string,
@@ -56,7 +56,7 @@ export function insertGroup({ store, organizationId }: Tenant, group: GroupRecor
   });
 }
 
-/** Replaces the channels for monitors that join later; current members keep their channels. */
+/** Replaces the channels that new members get. Channels of current members stay unchanged. */
 export function channelsOfGroup(
   { store, organizationId }: Tenant,
   groupId: string,
@@ -91,7 +91,7 @@ export function mustHaveFewChannels(
   );
 }
 
-/** Position after the last monitor of a group, or of the ungrouped list for null. */
+/** SQL for the position after the last monitor of a group, or of the ungrouped list for null. */
 export function endOf(organizationId: string, groupId: string | null): SQL {
   return sql`select coalesce(max(position) + 1, 0) from monitors
     where organization_id = ${organizationId} and group_id is ${groupId}`;
@@ -99,8 +99,8 @@ export function endOf(organizationId: string, groupId: string | null): SQL {
 
 /**
  * Moves monitors into a group, or for null into the ungrouped list. New members get the group's channels, and
- * the groups they leave get a new version. Positions follow the order of the ids, from `firstPosition`; with
- * `end`, existing members keep their positions. Must be followed by `followPauses`.
+ * the groups they leave get a new version. Positions follow the order of the IDs, starting at `firstPosition`. With
+ * `end`, the positions of current members stay unchanged. Must be followed by `followPauses`.
  */
 export function assignMonitors(
   scope: Owner,
@@ -127,7 +127,7 @@ export function assignMonitors(
       ...(groupId === null ? [] : [mustHaveFewChannels(scope, some)]),
       sql`update ${monitors} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (${joining})`,
-      // A materialized list gets an index. Otherwise SQLite would parse the list once per monitor.
+      // SQLite indexes a materialized list. Otherwise it would parse the list once per monitor.
       sql`with wanted as materialized (select value as id, key as place from ${listed(some)})
       update ${monitors} set group_id = ${groupId}, position = ${start} + wanted.place from wanted
       where monitors.organization_id = ${organizationId} and monitors.id = wanted.id
@@ -179,7 +179,7 @@ export function replaceOrder(organizationId: string, groupIds: readonly string[]
     where monitor_groups.organization_id = ${organizationId} and monitor_groups.id = wanted.id`;
 }
 
-/** SQL for states whose `paused` differs from their monitor and its group. */
+/** SQL for monitor states whose `paused` differs from the monitor and its group. */
 const turned = (among: string) => `monitor_states where organization_id = ?1
   and ${among} and paused <> (select m.paused or coalesce(g.paused, 0) from monitors m
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
@@ -201,9 +201,9 @@ const ofSome = textsFor("monitor_id in (select value from json_each(?3))");
 const ofRange = textsFor("monitor_id >= ?3 and monitor_id < ?4");
 
 /**
- * Updates the states of monitors that this write paused or resumed, directly, through their group or by a
- * move between groups. Their status becomes pending, and results of running checks are discarded. Must be the
- * last part of the write; `monitorIds` are the monitors that can be affected.
+ * Updates the states of monitors that this write paused or resumed, also through a group or by a move between
+ * groups. Their status becomes pending, and results of running checks are discarded. `monitorIds` must
+ * contain all affected monitors. Must be the last part of the write.
  */
 export function followPauses(
   organizationId: string,
@@ -222,7 +222,7 @@ const endsText = `select monitor_id as id from (
   where place % ${portion} = 0`;
 
 /**
- * Does the same as `followPauses` for all monitors of the organization, including `newIds` that this write
+ * Does the same as `followPauses` for all monitors of the organization, including the monitors `newIds` that this write
  * creates.
  */
 export async function followAllPauses(
@@ -239,5 +239,5 @@ export async function followAllPauses(
   });
 }
 
-/** Greater than every id: ids are lower-case hexadecimal. */
+/** Greater than every ID, because IDs are lower-case hexadecimal. */
 const afterAllIds = "~";

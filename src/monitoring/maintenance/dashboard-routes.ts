@@ -3,7 +3,7 @@ import { routesUnder } from "../../http/request-context.ts";
 import { CalendarQuery, MaintenanceCalendar, MaintenancePreview, PreviewQuery } from "./schema.ts";
 import { maintenanceCalendar, previewTimes } from "./service.ts";
 
-/** Occurrences for the editor and the calendar of the admin page. */
+/** Routes that list occurrences for the editor and the calendar of the admin page. */
 export const maintenanceDashboardRoutes = routesUnder("/maintenance-windows")
   .get(
     ...endpoint("/preview", {

@@ -1,16 +1,16 @@
-/** Checks RRULE texts (RFC 5545 §3.3.10): syntax, limits, and the combinations that the service evaluates. */
+/** Validates RRULE texts (RFC 5545 §3.3.10): syntax, limits, and supported combinations of parts. */
 
 const frequencies = ["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY"] as const;
 type Frequency = (typeof frequencies)[number];
 
-/** Longest interval per frequency: ten years. */
+/** Maximum interval per frequency, ten years each. */
 const maxInterval = { YEARLY: 10, MONTHLY: 120, WEEKLY: 520, DAILY: 3_650, HOURLY: 87_600 };
 const maxCount = 1_000;
-/** Maximum times per period from which BYSETPOS can choose. */
+/** Maximum times per period from which BYSETPOS selects. */
 const maxChoices = 1_000;
 const daysPerPeriod = { YEARLY: 366, MONTHLY: 31, WEEKLY: 7, DAILY: 1, HOURLY: 1 };
 
-/** Smallest and largest number of each list; negative numbers count from the end. */
+/** Smallest and largest number of each list. Negative numbers count from the end. */
 const numberLists: Record<string, [min: number, max: number]> = {
   BYMONTH: [1, 12],
   BYWEEKNO: [-53, 53],
@@ -22,9 +22,9 @@ const numberLists: Record<string, [min: number, max: number]> = {
 };
 
 export const tooOften = "must not repeat more often than every hour";
-export const neverOccurs = "must name times that come, after startsAt and within 50 years";
+export const neverOccurs = "must have a time after startsAt and within 50 years";
 
-/** Returns why a rule is rejected, as the end of a sentence that starts with its field, or null. */
+/** Returns why a rule is rejected, as the end of a sentence after the name of the field; null for a valid rule. */
 export function rruleIssue(text: string): string | null {
   const parts = new Map<string, string>();
   for (const part of text.toUpperCase().split(";")) {
@@ -70,7 +70,7 @@ function partIssue(name: string, value: string, frequency: Frequency): string | 
         ? null
         : "must list weekdays such as SU, 1MO or -1FR in BYDAY";
   }
-  return "must have only parts that RFC 5545 knows, without BYSECOND";
+  return "must have only parts of RFC 5545, without BYSECOND";
 }
 
 const weekday = /^(MO|TU|WE|TH|FR|SA|SU)$/;
@@ -107,14 +107,14 @@ function combinationIssue(parts: Map<string, string>, frequency: Frequency): str
     return "must have numbered weekdays without BYMONTHDAY and plain weekdays with FREQ=YEARLY";
   const lists = ["BYMONTH", "BYWEEKNO", "BYYEARDAY", "BYMONTHDAY", "BYDAY", "BYHOUR", "BYMINUTE"];
   if (has("BYSETPOS") && (frequency === "HOURLY" || !has(...lists)))
-    return "must have BYSETPOS only beside another BY part, and not with FREQ=HOURLY";
+    return "must have BYSETPOS only with another BY part, and not with FREQ=HOURLY";
   return null;
 }
 
-/** Bounds the work of a rule before it is evaluated. */
+/** Rejects rules whose evaluation would take too long. */
 function costIssue(parts: Map<string, string>, frequency: Frequency): string | null {
   const lengthOf = (name: string) => new Set((parts.get(name) ?? "0").split(",").map(Number)).size;
-  // Minutes of one hour are too close, unless BYSETPOS chooses from them.
+  // Several minutes repeat more often than hourly, unless BYSETPOS selects one of them.
   if (!parts.has("BYSETPOS")) return lengthOf("BYMINUTE") > 1 ? tooOften : null;
   const choices = daysPerPeriod[frequency] * lengthOf("BYHOUR") * lengthOf("BYMINUTE");
   if (choices > maxChoices)

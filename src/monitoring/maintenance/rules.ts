@@ -1,10 +1,10 @@
-/** Decides when a maintenance window occurs: `rrule-temporal` in local time, with bounds on its work. */
+/** Computes when maintenance windows occur. Evaluates rules with `rrule-temporal` in local time and limits its work. */
 import type { RRuleTemporal } from "rrule-temporal";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { neverOccurs, rruleIssue, tooOften } from "./rrule-rules.ts";
 import type { MaintenanceState } from "./schema.ts";
 
-/** When a window applies: from `startsAt` to `endsAt`, and again by its rule. */
+/** Times of a window: from `startsAt` to `endsAt`, repeated by `rrule`. */
 export type Times = { startsAt: string; endsAt: string; timeZone: string; rrule: string | null };
 
 /** One occurrence in Unix milliseconds; `end` is exclusive. */
@@ -13,12 +13,12 @@ export type Occurrence = { start: number; end: number };
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 export const maxLengthMs = 31 * dayMs;
-/** Minimum length of gaps to cache, because long gaps are slow to search. */
+/** Minimum length of a gap between occurrences to cache. Long gaps are slow to search. */
 const longGapMs = 100 * dayMs;
 const maxSeries = 10_000;
-/** Maximum periods to search for an occurrence: 50 years, or 10,000 hours, as the search skips empty days. */
+/** Maximum periods to search for an occurrence: 50 years. For hours 10,000, because the search skips empty days. */
 const maxPeriods = { YEARLY: 50, MONTHLY: 600, WEEKLY: 2_610, DAILY: 18_263, HOURLY: 10_000 };
-/** Maximum candidates per search from which BYSETPOS chooses. */
+/** Maximum candidates per search from which BYSETPOS selects. */
 const maxCandidates = 20_000;
 /** Number of occurrences whose distances are checked when a rule is saved. */
 const sampleSize = 400;
@@ -27,7 +27,7 @@ const chunkMs = 62 * dayMs;
 /** Upper bound for a change of a local clock. */
 const largestShiftMs = dayMs;
 
-/** Returns the invalid field and the reason, or null. */
+/** Returns the invalid field and the reason; null for valid times. */
 export function validateTimes(times: Times): { path: string; message: string } | null {
   const lengthMs = lengthOf(times);
   if (lengthMs <= 0) return { path: "endsAt", message: "must be after startsAt" };
@@ -43,7 +43,7 @@ function validateRecurrence(times: Times, rrule: string, lengthMs: number): stri
   const series = seriesOf(times);
   const { starts, isTooLong } = firstStarts(series.rule, sampleSize);
   if (series.isTooLong || isTooLong)
-    return "must be simpler: finding its times takes too long (see BYSETPOS, COUNT and the lists beside them)";
+    return "must be simpler: finding its times takes too long (see BYSETPOS, COUNT and the other lists)";
   if (starts.length === 0) return neverOccurs;
   const gaps = starts.slice(1).map((start, index) => start - (starts[index] ?? 0));
   if (gaps.some((gap) => gap < hourMs)) return tooOften;
@@ -51,18 +51,21 @@ function validateRecurrence(times: Times, rrule: string, lengthMs: number): stri
   return null;
 }
 
-/** Length in milliseconds: nominal if it is whole local days, else exact. */
+/** Returns the length in milliseconds. Whole local days count as 24 hours each, also when clocks change. */
 function lengthOf(times: Times): number {
   return wholeDaysOf(times) ?? Date.parse(times.endsAt) - Date.parse(times.startsAt);
 }
 
-/** Length by local clocks; null unless it is whole days. */
+/** Returns the length by the local clock, in milliseconds; null unless it is whole days. */
 function wholeDaysOf({ startsAt, endsAt, timeZone }: Times): number | null {
   const localMs = toLocal(Date.parse(endsAt), timeZone) - toLocal(Date.parse(startsAt), timeZone);
   return localMs > 0 && localMs % dayMs === 0 ? localMs : null;
 }
 
-/** Whole days end at the same local time (RFC 5545 §3.3.6: a nominal duration); other lengths are exact. */
+/**
+ * Returns the end of an occurrence. Whole days end at the same local time, as a nominal duration of RFC 5545 §3.3.6. Other
+ * lengths are exact.
+ */
 function endOf(times: Times, start: number, days: number | null): number {
   const [first, end] = [Date.parse(times.startsAt), Date.parse(times.endsAt)];
   if (start === first) return end;
@@ -70,7 +73,7 @@ function endOf(times: Times, start: number, days: number | null): number {
   return toInstant(toLocal(start, times.timeZone) + days, times.timeZone);
 }
 
-/** Returns a window's state at `now`, its current occurrence and the following one. */
+/** Returns a window's state at `now`, the current occurrence and the next one. */
 export function situationAt(
   times: Times,
   now: number,
@@ -83,7 +86,7 @@ export function situationAt(
   return { state: current ? "running" : "over", current, next: null };
 }
 
-/** Returns occurrences that overlap the span from `from` to before `to`, oldest first, at most `limit`. */
+/** Returns at most `limit` occurrences that overlap the span, oldest first. `to` is exclusive. */
 export function occurrencesBetween(times: Times, from: number, to: number, limit: number) {
   const found: Occurrence[] = [];
   for (const occurrence of occurrencesFrom(times, from, to)) {
@@ -94,9 +97,9 @@ export function occurrencesBetween(times: Times, from: number, to: number, limit
 }
 
 /**
- * Yields occurrences that end after `from`, in order, up to those that start before `to`. Each has the length
- * of the first (RFC 5545 §3.8.2.2), but ends when the next one starts. Skipped local times use the offset
- * before the change; ambiguous ones use the first offset (§3.3.5).
+ * Yields occurrences that end after `from`, in order, at least until `to`. Each has the length of the first
+ * (RFC 5545 §3.8.2.2), but ends when the next one starts. Skipped local times use the offset before the change;
+ * ambiguous times use the first offset (§3.3.5).
  */
 function* occurrencesFrom(times: Times, from: number, to = Infinity): Generator<Occurrence> {
   const days = wholeDaysOf(times);
@@ -128,20 +131,20 @@ function* startsFrom(times: Times, from: number, to: number): Generator<number> 
     yield local === series.start ? first : toInstant(local, times.timeZone);
 }
 
-/** A rule evaluated in local milliseconds, as if the local clock were UTC. */
+/** A parsed rule. Its times are local milliseconds, as if the local clock were UTC. */
 type Series = {
   start: number;
-  /** Without COUNT, so that a query can start anywhere. */
+  /** Rule with UNTIL instead of COUNT, so that a query can start at any time. */
   rule: RRuleTemporal;
-  /** Whether finding the end of COUNT exceeded a bound. */
+  /** Whether the search for the last occurrence of COUNT exceeded a limit. */
   isTooLong: boolean;
-  /** Long spans without a start, each from a time searched to the next start; `Infinity` for no next start. */
+  /** Long spans without a start. `to` is the next start, or `Infinity` if there is none. */
   gaps: { from: number; to: number }[];
 };
 
 const seriesCache = new Map<string, Series>();
 
-/** Returns the cached series of a rule, least recently used evicted first. */
+/** Returns the series of a rule from a cache, which evicts the least recently used series. */
 function seriesOf(times: Times): Series {
   const key = `${times.startsAt} ${times.timeZone} ${times.rrule}`;
   const series = seriesCache.get(key) ?? newSeries(times);
@@ -167,7 +170,7 @@ function newSeries({ startsAt, timeZone, rrule }: Times): Series {
   return { start, rule: newRule(uncounted, start), isTooLong, gaps: [] };
 }
 
-/** Writes UNTIL in local time and adds the weekday that BYWEEKNO takes from the start. */
+/** Converts UNTIL to local time. Adds the weekday of the start to a BYWEEKNO without BYDAY. */
 function completeRule(rrule: string, start: number, timeZone: string): string {
   const text = rrule.replace(/UNTIL=([^;]+)/, (_, until: string) => {
     const [date = "", time = "235959"] = until.replace("Z", "").split("T");
@@ -181,10 +184,10 @@ function completeRule(rrule: string, start: number, timeZone: string): string {
   return needsDay ? `${text};BYDAY=${day}` : text;
 }
 
-/** Formats a time as RFC 5545 does: `20270131T220000Z`. */
+/** Formats a time in the notation of RFC 5545: `20270131T220000Z`. */
 const stampOf = (at: number) => new Date(at).toISOString().replace(/[-:]|\.\d+/g, "");
 
-/** Loaded with the first rule: parsing 180 kB would delay the start. */
+/** Loads the library with the first rule, because parsing 180 kB would delay the start of the appliance. */
 const library = () => require("rrule-temporal") as typeof import("rrule-temporal");
 
 function newRule(text: string, start: number): RRuleTemporal {
@@ -198,7 +201,7 @@ function newRule(text: string, start: number): RRuleTemporal {
   });
 }
 
-/** Returns the first starts of a rule, fewer if it ends or exceeds a bound. */
+/** Returns the first `limit` starts of a rule, or fewer if it ends or exceeds a limit on its work. */
 function firstStarts(rule: RRuleTemporal, limit: number) {
   const starts: number[] = [];
   const isTooLong = exceedsBound(() =>
@@ -207,7 +210,7 @@ function firstStarts(rule: RRuleTemporal, limit: number) {
   return { starts, isTooLong };
 }
 
-/** Yields local starts from `from` to `to`; without an end one query finds one start. */
+/** Yields local starts from `from` to `to`. If `to` is `Infinity`, each query finds a single start. */
 function* localStarts(series: Series, from: number, to: number): Generator<number> {
   let at = from;
   while (at <= to) {
@@ -219,7 +222,7 @@ function* localStarts(series: Series, from: number, to: number): Generator<numbe
   }
 }
 
-/** Finds the first local start at or after `from`; `Infinity` if there is none within the bounds. */
+/** Finds the first local start at or after `from`; `Infinity` if the search finds none within its limits. */
 function nextStart(series: Series, from: number): number {
   const known = series.gaps.find((gap) => gap.from <= from && from <= gap.to);
   if (known !== undefined) return known.to;
@@ -240,7 +243,7 @@ function startsBetween({ rule, start }: Series, from: number, to: number): numbe
   return found.map(({ epochMilliseconds }) => epochMilliseconds + rest);
 }
 
-/** Returns whether a search exceeded the maximum of candidates. Reaching the maximum of periods does not count. */
+/** Whether a search exceeds the maximum of candidates. Exceeding the maximum of periods only ends the search. */
 function exceedsBound(search: () => unknown): boolean {
   try {
     search();

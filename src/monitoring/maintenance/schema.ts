@@ -28,7 +28,7 @@ const instant = z.iso
   .transform((text) => new Date(text).toISOString())
   .meta({ override: { type: "string", format: "date-time" } });
 
-/** Text that is validated further only if its length is valid. */
+/** Text with a maximum length. If the length is invalid, no further validation runs. */
 const upTo = (max: number) => z.string().min(1, { abort: true }).max(max, { abort: true });
 
 const rrule = upTo(500).superRefine((text, context) => {
@@ -46,7 +46,7 @@ const about = {
   public: "Whether status pages announce it.",
 };
 
-/** Editable fields. */
+/** Editable fields of a maintenance window. */
 export const windowFields = {
   title: line(255).meta({ example: "Router firmware" }),
   description: optionalParagraphs(2000)
@@ -139,7 +139,7 @@ export type MaintenanceWindow = z.infer<typeof MaintenanceWindow>;
 
 const Occurrences = z.array(MaintenanceOccurrence);
 
-/** Times that the admin page previews before they are saved. */
+/** Unsaved times, for the preview of the admin page. */
 export const PreviewQuery = z.strictObject({
   startsAt: instant,
   endsAt: instant,
@@ -154,7 +154,7 @@ export const MaintenancePreview = z.object({
   occurrences: Occurrences,
 });
 
-/** The server lowers the span to 62 days. */
+/** Span of the calendar. The server shortens it to 62 days. */
 export const CalendarQuery = z.strictObject({ from: instant, to: instant });
 export type CalendarQuery = z.infer<typeof CalendarQuery>;
 

@@ -111,7 +111,7 @@ export function updateWindow(scope: Scope, id: string, patch: MaintenanceWindowP
   });
 }
 
-/** Deletes a window; a running occurrence ends at once. Throws NOT_FOUND, PRECONDITION_FAILED. */
+/** Deletes a window. A running occurrence ends immediately. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteWindow(scope: Scope, id: string): Promise<typeof deleted> {
   return retrying(async () => {
     const window = await getStored(scope, id);
@@ -127,7 +127,7 @@ export function deleteWindow(scope: Scope, id: string): Promise<typeof deleted> 
   });
 }
 
-/** Returns the next occurrences of times that are not saved, or which field is invalid. */
+/** Returns the next occurrences of unsaved times, or the invalid field with the reason. */
 export async function previewTimes(scope: Scope, { count, ...query }: PreviewQuery) {
   const times: Times = { ...query, rrule: query.rrule ?? null };
   return evaluations.run(scope.organizationId, async () => {
@@ -138,7 +138,7 @@ export async function previewTimes(scope: Scope, { count, ...query }: PreviewQue
   });
 }
 
-/** Lists each window's occurrences in a span of at most 62 days; windows without one are left out. */
+/** Lists each window's occurrences in a span of at most 62 days. Omits windows without occurrences. */
 export async function maintenanceCalendar(scope: Scope, query: CalendarQuery) {
   const from = Date.parse(query.from);
   const to = Math.min(Date.parse(query.to), from + maxCalendarMs);
@@ -150,7 +150,7 @@ export async function maintenanceCalendar(scope: Scope, query: CalendarQuery) {
   return windows.filter(({ occurrences }) => occurrences.length > 0);
 }
 
-/** Limits the windows that are not over. */
+/** Fails the write if too many windows are not over. Must follow the insert. */
 export function mustBeFew(scope: Scope, at: string): Statement {
   const mayCome = `(rrule is not null or ends_at > '${at}')`;
   return mustBeWithin(scope, "maintenance-windows", maintenanceWindows, mayCome);
@@ -160,22 +160,22 @@ const fewEnough = mustText(
   "(select count(*) from maintenance_windows where organization_id = ?) <= ?",
 );
 
-/** Limits all windows, including past ones. Must follow the insert. */
+/** Fails the write if there are too many windows, including past ones. Must follow the insert. */
 export const mustHaveRoomForWindow = ({ organizationId }: Scope): Prepared => ({
   ...fewEnough,
   parameters: [organizationId, maintenanceBounds.windows.value],
   otherwise: () =>
     new AppError(
       "CONFLICT",
-      `An organization can have at most ${maintenanceBounds.windows.value} maintenance windows, with those that are over. Delete old ones.`,
+      `An organization can have at most ${maintenanceBounds.windows.value} maintenance windows, including past ones. Delete old windows.`,
     ),
 });
 
-/** Evaluates one rule at a time, organizations in turn, because some rules take milliseconds. */
+/** Queue for evaluating one rule at a time, because some rules take milliseconds. Organizations take turns. */
 const evaluations = fairQueue({ atOnce: 1 });
 const searchedMs = 50 * 366 * dayMs;
 const maxCalendarMs = 62 * dayMs;
-/** Maximum occurrences per window, slightly more than six weeks of hourly ones. */
+/** Maximum occurrences per window. Six weeks of hourly occurrences have 1,008. */
 const maxCalendarEntries = 1_100;
 
 /** Throws VALIDATION_ERROR for invalid times. */

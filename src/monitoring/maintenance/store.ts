@@ -1,4 +1,4 @@
-/** Reads and writes maintenance windows, their members, and the marks of running occurrences. */
+/** Reads and writes maintenance windows, their monitors and groups, and the marks of running occurrences. */
 import { offsetOf } from "../../core/paging.ts";
 import { mapYielding } from "../../core/time/yielding.ts";
 import { replaceLinks, type Tenant } from "../../database/rows.ts";
@@ -98,7 +98,7 @@ export async function pageOfWindows(
   return { windows: shown, total: found.length };
 }
 
-/** Lists public windows, except windows without a rule that ended by `endedBefore`. */
+/** Lists public windows. Omits windows without a rule that ended by `endedBefore`, RFC 3339. */
 export function publicWindows(store: Store, organizationId: string, endedBefore: string) {
   return select(
     store,
@@ -126,7 +126,7 @@ export function changeWindow(window: StoredWindow): Statement {
   return updateWindow(window.organizationId, window);
 }
 
-/** Replaces the monitors and groups of a window; an absent list stays unchanged. */
+/** Replaces the monitors and groups of a window. An absent list stays unchanged. */
 export function replaceMembers(
   { store, organizationId }: Tenant,
   windowId: string,
@@ -139,7 +139,7 @@ export function replaceMembers(
   ];
 }
 
-/** Lists windows that are not over, and windows whose end has no event yet, of one organization or all. */
+/** Lists windows that are not over or whose end has no event yet, of one organization or of all. */
 export function plannedWindows(store: Store, now: string, organizationId: string | null = null) {
   const marked = `exists (select 1 from followers f where f.name = '${markPrefix}' || w.organization_id || ' ' || w.id)`;
   return select(
@@ -152,7 +152,7 @@ export function plannedWindows(store: Store, now: string, organizationId: string
 }
 
 /**
- * Maps monitors to their group, if it is among `groupIds`; without `monitorIds`, all monitors of the
+ * Maps monitors to their group, if it is among `groupIds`. Without `monitorIds`, includes all monitors of the
  * organization.
  */
 export async function groupsOfMonitors(
@@ -186,7 +186,7 @@ export function maintainedMonitors(store: Store) {
 
 const markPrefix = "maintenance ";
 
-/** An occurrence with an event for its start and none for its end; stored as a row of `followers`. */
+/** A mark of a running occurrence: its start has an event, its end has none yet. Stored as a row of `followers`. */
 export type Mark = { organizationId: string; windowId: string; start: number };
 
 export async function findMarks(store: Store): Promise<Mark[]> {
@@ -202,7 +202,7 @@ export async function findMarks(store: Store): Promise<Mark[]> {
 
 const nameOf = ({ organizationId, windowId }: Mark) => `${markPrefix}${organizationId} ${windowId}`;
 
-/** Fails the write unless this is the mark of its window, or, with `isSet` false, unless it has none. */
+/** Fails the write unless the window has exactly this mark, or, if `isSet` is false, unless it has no mark. */
 export function mustBeMarked(mark: Mark, isSet: boolean): Statement {
   const name = nameOf(mark);
   const guard = isSet

@@ -23,7 +23,7 @@ import {
   type StoredWindow,
 } from "./store.ts";
 
-/** Longest delay of the event of a start or end; the effect itself is exact to the millisecond. */
+/** Maximum delay of the event for a start or end. The effect on checks is exact to the millisecond. */
 const tickMs = 1_000;
 
 type Dependencies = {
@@ -40,10 +40,10 @@ type Effects = { has(id: string): boolean; keys(): Iterable<string> };
 export class MaintenanceWatch {
   private readonly dependencies: Dependencies;
   private readonly plans = new Map<string, Plan>();
-  /** Monitors in maintenance that the listener knows, by organization. */
+  /** Monitors in maintenance that the listener was last called for, by organization. */
   private readonly announced = new Map<string, Effects>();
   private marks = new Map<string, Mark>();
-  /** The lease under which the marks were read; its earlier holder can have set others. */
+  /** Lease under which the marks were read. Another node can have changed them before this lease began. */
   private lease: Lease | null = null;
   private listener: Listener | null = null;
   private subscription: Subscription | null = null;
@@ -70,7 +70,10 @@ export class MaintenanceWatch {
     await this.pending;
   }
 
-  /** Loads the windows, or reads new events and records due starts and ends; for tests, instead of `start`. */
+  /**
+   * Loads the windows at the first call; then reads new events and records due starts and ends. Tests use it instead of
+   * `start`.
+   */
   async runOnce() {
     if (this.cursor === null) {
       this.cursor = await this.load();
@@ -81,11 +84,11 @@ export class MaintenanceWatch {
     await this.take(events);
   }
 
-  /** Returns the effect of the maintenance that currently applies to a monitor; null for none. */
+  /** Returns the effect of the current maintenance on a monitor; null outside maintenance. */
   of = ({ organizationId, id }: { organizationId: string; id: string }) =>
     this.plans.get(organizationId)?.effectsAt(this.dependencies.clock()).get(id) ?? null;
 
-  /** Sets the listener for monitors whose maintenance started or ended, also before this call. */
+  /** Sets the listener for monitors whose maintenance starts or ends. It is also called for earlier changes. */
   onChange(listener: Listener) {
     this.listener = listener;
   }
@@ -110,7 +113,7 @@ export class MaintenanceWatch {
       groupIds.length === 0
         ? new Map<string, string>()
         : await groupsOfMonitors(store, organizationId, groupIds);
-    // Caches the long gaps of each rule, so that later evaluations are quick.
+    // Fills the cache of long gaps, so that later evaluations are quick.
     await mapYielding(windows, (window) => situationAt(window, clock()));
     if (windows.length === 0) this.plans.delete(organizationId);
     else this.plans.set(organizationId, new Plan(windows, groups));
@@ -142,7 +145,7 @@ export class MaintenanceWatch {
     await this.tick();
   }
 
-  /** Reads the groups of these monitors again; null for all monitors. */
+  /** Reloads the groups of these monitors, or of all monitors for null. */
   private async regroup(organizationId: string, monitorIds: string[] | null) {
     const plan = this.plans.get(organizationId);
     if (plan === undefined || plan.groupIds.length === 0) return;
@@ -153,13 +156,13 @@ export class MaintenanceWatch {
     );
   }
 
-  /** Runs one recording after another, because each depends on the marks of the previous one. */
+  /** Records starts and ends one after another, because each write depends on the marks of the previous one. */
   private tick(): Promise<void> {
     this.pending = this.pending
       .then(() => this.recordChanges())
       .catch((error: unknown) => {
         const cause = String(error);
-        this.dependencies.log.error("telling about maintenance failed", { cause });
+        this.dependencies.log.error("starts and ends of maintenance can't be recorded", { cause });
       });
     this.announce();
     return this.pending;
@@ -179,7 +182,7 @@ export class MaintenanceWatch {
     }
   }
 
-  /** Appends an event for each start and end, in the same write as its mark, if no other node does. */
+  /** Appends an event for each start and end, in one write with its mark, if this node has the lease. */
   private async recordChanges() {
     const { clock, leases } = this.dependencies;
     const now = clock();
@@ -196,7 +199,7 @@ export class MaintenanceWatch {
       if (!this.marks.has(one.window.id)) await this.write(startStatements(one, now));
   }
 
-  /** An occurrence that was cut short ends now; one that ended while no node ran keeps its time. */
+  /** Creates the statements for an end: the planned time if it is past, or now if the window was cut short. */
   private end(mark: Mark, now: number): Statement[] {
     const plan = this.plans.get(mark.organizationId);
     const window = plan?.windows.find(({ id }) => id === mark.windowId);
@@ -209,7 +212,7 @@ export class MaintenanceWatch {
     ];
   }
 
-  /** After a lost race, with another node or a change of the window, the next tick tries again. */
+  /** Writes under the lease. After a conflict with another node or a change of the window, the next tick retries. */
   private async write(statements: readonly Statement[]) {
     if (this.lease === null) return;
     try {
@@ -250,15 +253,15 @@ type MaintenanceEffect = { countsUptime: boolean };
 
 type Running = Occurrence & { window: StoredWindow };
 
-/** How far one search looks ahead. Searching a rare rule further would take long. */
+/** Time span of one search. A longer search of a rare rule would take long. */
 const lookAheadMs = 86_400_000;
 
 type Situation = { window: StoredWindow; current: Occurrence | null; until: number };
 
-/** The windows of one organization and their effects, evaluated again only when one starts or ends. */
+/** Windows of one organization and their effects. Evaluates them again only when one starts or ends. */
 class Plan {
   readonly windows: readonly StoredWindow[];
-  /** Groups named by at least one window. */
+  /** Groups of at least one window. */
   readonly groupIds: readonly string[];
   private readonly groupOf: Map<string, string>;
   private readonly situations: Situation[];
@@ -274,7 +277,7 @@ class Plan {
     this.situations = windows.map((window) => ({ window, current: null, until: -Infinity }));
   }
 
-  /** Returns each monitor in maintenance; the same object until something changes. */
+  /** Returns the effect on each monitor in maintenance. Returns the same object until something changes. */
   effectsAt(now: number): ReadonlyMap<string, MaintenanceEffect> {
     this.renew(now);
     return this.effects;
@@ -285,7 +288,7 @@ class Plan {
     return this.running;
   }
 
-  /** Updates the groups of monitors; monitors absent from `groups` are in none that a window names. */
+  /** Updates the groups of monitors. Monitors that are absent from `groups` are in no group of a window. */
   regroup(monitorIds: readonly string[] | null, groups: ReadonlyMap<string, string>) {
     const ids = new Set(monitorIds ?? [...this.groupOf.keys(), ...groups.keys()]);
     const moved = [...ids].filter((id) => this.groupOf.get(id) !== groups.get(id));
@@ -316,7 +319,7 @@ class Plan {
   }
 }
 
-/** If several windows apply, one that does not count in uptime wins. */
+/** Computes the effects of running windows. If one of several windows does not count in uptime, it wins. */
 function effectsOf(running: readonly Running[], groupOf: ReadonlyMap<string, string>) {
   const effects = new Map<string, MaintenanceEffect>();
   const hold = (id: string, countsUptime: boolean) => {

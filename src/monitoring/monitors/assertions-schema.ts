@@ -1,4 +1,4 @@
-/** Schema of assertions: which part of a response is compared, and how. */
+/** Schema of assertions: the part of a response, the operator and the expected value. */
 import { z } from "zod";
 import { isDecimal } from "../../core/text/decimals.ts";
 import { monitorBounds } from "../../core/limits.ts";
@@ -43,9 +43,9 @@ export const isOrdered = (op: AssertionOp): boolean =>
   (ordered as readonly AssertionOp[]).includes(op);
 
 type Source = {
-  /** Operators that apply to the source. */
+  /** Operators that the source supports. */
   ops: readonly AssertionOp[];
-  /** Schema of the path to a part of the source; null if only the whole can be compared. */
+  /** Schema of the path to a part of the source; null for a source without parts. */
   path: z.ZodType<string> | null;
   /** Type of the value. */
   is: "number" | "text" | "any";
@@ -64,10 +64,10 @@ export const assertionSources = {
 
 export type AssertionSource = keyof typeof assertionSources;
 
-/** Whether a text is a number that JSON readers could round. */
+/** Whether a text is a number with too many digits for a JSON number. */
 const isLongNumber = (text: string) => text.length > 15 && isDecimal(text);
 
-/** Returns why the value does not fit the source and operator, or null. */
+/** Returns why the value is invalid for the source and operator; null for a valid value. */
 function valueIssue(source: Source, op: AssertionOp, value: Scalar): string | null {
   const of = typeof value;
   switch (op) {
@@ -89,7 +89,8 @@ function valueIssue(source: Source, op: AssertionOp, value: Scalar): string | nu
         : null;
     case "contains":
     case "notContains":
-      if (value === null || value === "") return "must not be empty: it is what is looked for";
+      if (value === null || value === "")
+        return "must not be empty: it is the text or value to search for";
       return of === "string" || source.is === "any" ? null : "must be text in quotes";
     default:
       if (source.is === "number") return of === "number" ? null : "must be a number";
@@ -144,7 +145,7 @@ export type Assertion = z.infer<typeof Assertion>;
 
 export const maxAssertions = ofMonitor;
 
-/** Assertions for a monitor type that has only some of the sources. */
+/** Schema of assertions for a monitor type that supports only some sources. */
 export const assertionsAbout = (...sources: readonly [AssertionSource, ...AssertionSource[]]) =>
   z
     .array(assertionAbout(sources))

@@ -2,11 +2,11 @@ import { z } from "zod";
 import { filledSecret, Host, line, ProxyUrl, nullable } from "../../core/fields.ts";
 import { pem } from "../../core/security/pem.ts";
 
-/** Whether a proxy username or password fits into 255 bytes, the limit of RFC 1929. */
+/** Whether a proxy username or password has at most 255 bytes (RFC 1929). */
 const isShort = (text: string) => new TextEncoder().encode(text).length <= 255;
 const tooLong = "must be at most 255 bytes";
 
-/** How an `http` monitor connects: client certificate, proxy and choice of address. */
+/** Fields for the connection of an `http` monitor: client certificate, proxy and choice of address. */
 export const connectionFields = {
   clientCertificate: nullable(pem("CERTIFICATE")).meta({
     description: "What the host knows this appliance by, in PEM. Redirects elsewhere don't get it.",

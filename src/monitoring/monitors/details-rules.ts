@@ -1,7 +1,7 @@
 /** Declares the details that a check reports in addition to its result, such as a version or packet loss. */
 import type { MonitorType } from "./kinds-schema.ts";
 
-/** Label of a value and how it is displayed. */
+/** Label and display format of a value. */
 type Detail = {
   label: string;
   unit?: string;
@@ -13,10 +13,7 @@ type Detail = {
 const secured = { tlsVersion: { label: "TLS" }, issuer: { label: "Issuer" } };
 const version = { label: "Version" };
 
-/**
- * Details per monitor type, in the order of the monitor's page. Their names are the keys of `details` in the
- * REST API.
- */
+/** Details per monitor type, in the order of display. Their names are the keys of `details` in the REST API. */
 export const detailsOfTypes = {
   http: secured,
   ping: {
@@ -69,16 +66,16 @@ export const detailsOfTypes = {
 } as const satisfies Partial<Record<MonitorType, Record<string, Detail>>>;
 
 type Declared = typeof detailsOfTypes;
-/** Details that a check found; null and undefined values are left out. */
+/** Details that a check found. Null and undefined values are omitted later. */
 export type FoundDetails = Readonly<Partial<Record<string, string | number | null>>>;
 export type DetailsOf<T extends MonitorType> = Partial<
   Record<T extends keyof Declared ? keyof Declared[T] : never, string | number | null>
 >;
 
-/** Values by the names that the type declares. */
+/** Values by declared name. */
 export type Details = Readonly<Partial<Record<string, string | number>>>;
 
-/** Returns the details that the type declares. Stored values can be older than the declaration. */
+/** Returns the declared details with their values. Stored details can be older than the declaration. */
 export function shownDetails(
   type: string,
   details: Details,

@@ -1,6 +1,6 @@
 import { effectOn, type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
 
-/** Scope of an event for monitoring: one monitor, a group, an organization, or the maintenance windows. */
+/** Part of monitoring that an event affects: a monitor, a group, an organization or maintenance windows. */
 const concerns: EventEffects<"monitor" | "group" | "organization" | "windows"> = {
   "group.*": "group",
   "maintenance.created": "windows",

@@ -1,4 +1,4 @@
-/** Field schemas that the monitor types share, and the destinations of their secrets. */
+/** Field schemas that monitor types share, and the destinations of their secrets. */
 import { z } from "zod";
 import {
   noOtherOrigins,
@@ -94,7 +94,7 @@ export const http = {
 };
 
 export const toUrl = { url: sameOrigin, verifyTls: noWeaker(false, true) };
-/** A step can send values of earlier responses, such as a token that was obtained with a secret. */
+/** Destination of HTTP secrets. Steps are included, because they can send values that a secret gave access to. */
 const toHttp = {
   ...toUrl,
   connectTo: sameHost,
@@ -107,7 +107,7 @@ export const httpSecrets = {
   "basicAuth.password": toHttp,
   "headers.*": toHttp,
   "variables.*": toHttp,
-  // The access token that it obtains is sent to `url`.
+  // The secret is sent to `tokenUrl`, and the access token to `url`.
   "oauth2.clientSecret": { ...toHttp, oauth2: sameIn({ tokenUrl: sameOrigin }) },
   clientKey: toHttp,
   proxyPassword: { proxyUrl: sameOrigin },
@@ -157,7 +157,7 @@ export const toSecuredHost = {
   verifyTls: noWeaker(false, true),
 };
 
-/** Shared fields of mail monitors, with the default port of the protocol and its default TLS mode. */
+/** Shared fields of mail monitors, with the default port and TLS mode of the protocol. */
 export const mail = (port: number, tls: MailTls) => ({
   host: Host,
   port: Port.default(port),

@@ -11,7 +11,7 @@ import { type MonitorPatch, NewMonitor } from "./schema.ts";
 import { sizeIssue } from "./size-rules.ts";
 import type { MonitorRow } from "./store.ts";
 
-/** Applies a patch to a stored monitor and validates the result, secrets included. Throws VALIDATION_ERROR. */
+/** Applies a patch to a stored monitor and validates the result, including secrets. Throws VALIDATION_ERROR. */
 export async function changedMonitor(
   scope: Scope,
   before: MonitorRow,
@@ -39,7 +39,7 @@ export async function changedMonitor(
   return input;
 }
 
-/** Throws VALIDATION_ERROR for a monitor that is too large, unless it was larger before. */
+/** Throws VALIDATION_ERROR for a monitor that is too large, unless its fields did not grow. */
 export function mustFitMonitor(input: NewMonitor, before?: () => { type: string }) {
   const issue = sizeIssue(input, before);
   if (issue !== null) throw invalid(issue.path, issue.message);
@@ -50,7 +50,7 @@ const proofOf = (monitor: object) => {
   return [clientCertificate, clientKey];
 };
 
-/** Throws VALIDATION_ERROR for a password that the check would ignore. */
+/** Throws VALIDATION_ERROR for a password that the check would ignore, such as one without a user name. */
 function mustUseCredentials(input: NewMonitor) {
   const unused = unusedCredential(input);
   if (unused !== null) throw invalid(unused.path, unused.issue);
@@ -77,7 +77,7 @@ async function mustBeSearchable(input: NewMonitor) {
   }
 }
 
-/** Throws VALIDATION_ERROR for a monitor that is not allowed or can't be checked on this machine. */
+/** Throws VALIDATION_ERROR for a monitor that is invalid, not allowed, or not supported by this machine. */
 export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
   await mustBeAllowed(targets, targetsOf(input));
   if (input.type === "command") await mustRunCommands(targets);
@@ -92,7 +92,7 @@ export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
     );
 }
 
-/** Throws VALIDATION_ERROR if monitors must not run programs. */
+/** Throws VALIDATION_ERROR if monitors are not allowed to run programs. */
 async function mustRunCommands(targets: TargetGuard) {
   await targets.refresh();
   const issue = targets.issueOfCommands();

@@ -2,17 +2,17 @@ import { minuteInUtc, timestamp } from "../../core/time/clock.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
 import { notJudged } from "../../core/text/words.ts";
 
-/** Status to show: `unknown` if trouble of the appliance keeps the monitor from being judged. */
+/** Displayed status: `unknown` if a fault of the appliance prevents a judgement. */
 export type ShownStatus = MonitorStatus | "unknown";
 
 type Judged = {
   status: MonitorStatus;
   lastMessage: string | null;
-  /** Time since which its checks can't be judged, as RFC 3339; null if they can. */
+  /** RFC 3339 time since which checks can't be judged; null if they can. */
   notJudgedSince: string | null;
 };
 
-/** Hides a good status while the monitor can't be judged; `down` stays visible. */
+/** Replaces a good status by `unknown` while the monitor can't be judged. `down` stays visible. */
 export function shownStatus({
   status,
   lastMessage,
@@ -24,8 +24,8 @@ const mayHide = (status: MonitorStatus) =>
   status === "up" || status === "degraded" || status === "pending";
 
 /**
- * Adjusts a stored monitor to the present. `failingSince` is the time since which results can't be stored, in
- * Unix milliseconds; the stored state is then the last known one.
+ * Marks a stored state as outdated while results can't be stored: since `failingSince`, in Unix milliseconds. Null means
+ * that results are stored.
  */
 export function asJudged<T extends Judged>(stored: T, failingSince: number | null): T {
   if (stored.status === "paused") return { ...stored, notJudgedSince: null };

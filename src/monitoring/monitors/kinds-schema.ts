@@ -1,4 +1,4 @@
-/** Declares the monitor types with their fields, their secrets and the condition for being up. */
+/** Declares the monitor types: fields, secrets, and the condition for being up. */
 import { z } from "zod";
 import { type Destination, noWeaker, sameList } from "../../core/security/destinations.ts";
 import {
@@ -51,12 +51,12 @@ import {
 type MonitorKind<F extends Record<string, z.ZodType>> = {
   /** Display name. */
   name: string;
-  /** Condition after “is up when”, with field names in backticks. */
+  /** Condition that follows “up when”, with field names in backticks. */
   upWhen: string;
   fields: F;
   /** Destination of each secret. */
   secrets?: Readonly<Record<string, Destination<keyof F & string>>>;
-  /** Response fields for fields with secrets, and additional ones. */
+  /** Response fields that replace fields with secrets, and additional response fields. */
   shown?: Record<string, z.ZodType>;
   /** After a patch, nulls fields that another field's value makes invalid. */
   cleared?: Kind["cleared"];
@@ -76,7 +76,7 @@ const monitorKind = <F extends Record<string, z.ZodType>>({
   upWhen,
 });
 
-/** The monitor types with their fields; `checks/kinds` implements their checks. */
+/** All monitor types. `checks/kinds` implements their checks. */
 export const monitorKinds = {
   http: monitorKind({
     name: "HTTP",
@@ -391,7 +391,7 @@ export const monitorKinds = {
 };
 
 export type MonitorType = keyof typeof monitorKinds;
-/** Type-specific fields of a monitor, secrets included. */
+/** Type-specific fields of a monitor, including secrets. */
 export type MonitorSettings<T extends MonitorType> = z.output<
   z.ZodObject<(typeof monitorKinds)[T]["fields"]>
 >;

@@ -1,4 +1,4 @@
-/** Lists monitors page by page, with filters and search. */
+/** Lists the monitors of an organization page by page, with filters and search. */
 import { offsetOf } from "../../core/paging.ts";
 import { inBytes, type Listed, StreamedList } from "../../core/text/streamed-list.ts";
 import { turn } from "../../core/time/yielding.ts";
@@ -19,7 +19,7 @@ import {
   withStates,
 } from "./store.ts";
 
-/** SQL condition of each filter, on a monitor `m` and its state `s`. */
+/** SQL condition of each filter. `m` is the monitor, `s` its state. */
 const filters = {
   type: "m.type = ?",
   groupId: "m.group_id = ?",
@@ -46,7 +46,7 @@ export async function pageOfMonitors(
   return { monitors: await sized(reading, found), total: count?.total ?? 0 };
 }
 
-/** Larger pages are read while they are sent. */
+/** Pages above this size are read in portions while the response is sent. */
 const listedBytes = 4 * 1024 * 1024;
 const portionBytes = 512 * 1024;
 
@@ -55,7 +55,7 @@ const sizedText = `select m.id, ${bytesText} as bytes from monitors m where m.or
 const pageText = `${sizedText} order by m.id desc limit ? offset ?`;
 const amongText = "m.organization_id = ? and m.id in (select value from json_each(?))";
 
-/** Lists these monitors, newest first. A page above `listedBytes` is read in portions. */
+/** Returns these monitors, newest first. Reads pages above `listedBytes` in portions. */
 async function sized(reading: Reading, all: readonly Sized[]): Promise<Listed<StoredMonitor>> {
   const among = (ids: readonly string[]) =>
     selectMonitors(reading, amongText, [

@@ -17,7 +17,7 @@ import type { MonitorRow, StoredMonitor } from "./store.ts";
 /** A monitor with the version for its ETag. */
 export type MonitorRecord = Monitor & { version: number };
 
-/** Key of a push monitor's token in the sealed secrets. The server generates it, so `secretsSet` omits it. */
+/** Key of the push token in the sealed secrets. The server generates the token, so `secretsSet` omits it. */
 const pushToken = "pushToken";
 
 function placeOf({ organizationId }: { organizationId: string }, id: string): string {
@@ -25,8 +25,8 @@ function placeOf({ organizationId }: { organizationId: string }, id: string): st
 }
 
 /**
- * Computes the columns of a parsed monitor and seals its secrets. A push monitor gets the token `brought`,
- * else keeps its token, else gets a new one.
+ * Computes the columns of a parsed monitor and seals its secrets. A push monitor gets the imported token `brought`, or
+ * else its previous token, or else a new token.
  */
 export function columnsOf(
   scope: Scope,
@@ -87,13 +87,13 @@ function common(row: MonitorRow) {
   };
 }
 
-/** Returns the monitor in the input format, secrets included. */
+/** Returns the monitor in the input format, including secrets. */
 export function editable({ vault }: Scope, row: MonitorRow): OpenedRecord {
   const fields = { ...settingsOf(vault, row), ...common(row) };
   return new OpenedRecord(monitorKinds, row.type, fields);
 }
 
-/** Decrypts the type-specific fields for a check, secrets included. */
+/** Returns the type-specific fields, including decrypted secrets. */
 export function settingsOf(
   vault: Vault,
   row: Pick<MonitorRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
@@ -137,7 +137,7 @@ export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
   };
 }
 
-/** Returns the push URL; null without write access, because everyone who knows it can report. */
+/** Returns the push URL. Null without write access, because everyone who knows the URL can report. */
 function pushUrlOf(scope: Scope, { id, secrets }: MonitorRow): string | null {
   if (!scope.mayWrite) return null;
   return `${scope.origin}/push/${openAll(scope.vault, placeOf(scope, id), secrets)[pushToken]}`;

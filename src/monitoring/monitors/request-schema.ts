@@ -1,4 +1,4 @@
-/** Schema of the requests of an `http` monitor: body, conditions, saved values and steps. */
+/** Schema of the requests of an `http` monitor: body, conditions on the response, saved values and steps. */
 import { z } from "zod";
 import {
   badPlaceholder,
@@ -162,7 +162,7 @@ export const Step = z
   .meta({ id: "Step" });
 export type Step = z.infer<typeof Step>;
 
-/** Together with the first request, a monitor sends at most ten requests per check. */
+/** Maximum further requests per check. With the first request, a check sends at most ten. */
 export const maxSteps = 9;
 
 export const Steps = z.array(Step).max(maxSteps).meta({
@@ -174,11 +174,11 @@ type Part = Omit<Step, "name">;
 /** The requests of an `http` monitor: the first request and its steps. */
 export type HttpRequests = Part & { variables: Record<string, string>; steps: readonly Step[] };
 
-/** Whether all expected statuses are of responses without a body (RFC 9110 §6.4.1). */
+/** Whether responses with the expected statuses never have a body (RFC 9110 §6.4.1). */
 const isBodiless = ({ expectedStatus }: Pick<Part, "expectedStatus">) =>
   expectedStatus.every((range) => /^(?:1\d\d(?:-1\d\d)?|204(?:-204)?|304(?:-304)?)$/.test(range));
 
-/** Returns conditions on the body of a response without one: they would always fail or always hold. */
+/** Finds conditions on the body of a response that has none. They would always fail or always hold. */
 function bodilessIssues(part: Part): { keys: (string | number)[]; message: string }[] {
   const why =
     part.method === "HEAD"
@@ -203,7 +203,7 @@ function bodilessIssues(part: Part): { keys: (string | number)[]; message: strin
 
 type RequestIssue = { path: (string | number)[]; message: string };
 
-/** Returns problems across fields, such as an unknown placeholder or a body that does not match its type. */
+/** Finds problems that involve several fields, such as an unknown placeholder or a body that is not of its type. */
 export function requestIssues(monitor: HttpRequests): RequestIssue[] {
   const issues: RequestIssue[] = [];
   const known = new Set(Object.keys(monitor.variables));
@@ -237,7 +237,8 @@ export function requestIssues(monitor: HttpRequests): RequestIssue[] {
         issue("must not have a placeholder before its path", "url");
     }
     for (const [at, { name }] of save.entries()) {
-      if (known.has(name)) issue("must be a name that stands for nothing else", "save", at, "name");
+      if (known.has(name))
+        issue("must be a name that no variable or other saved value has", "save", at, "name");
       known.add(name);
     }
   }

@@ -4,13 +4,10 @@ import type { Save } from "./request-schema.ts";
 import { watchedInWords } from "./target-rules.ts";
 import { type Place, portOf } from "../../core/security/target-guard.ts";
 
-/**
- * Host of targets on this machine, such as the Docker socket. They need the same permission as loopback
- * addresses.
- */
+/** Host for targets on this machine, such as the Docker socket. They need the permission for loopback addresses. */
 export const thisMachine = "127.0.0.1";
 
-/** Lists the targets that a monitor's checks connect to, each with its field. */
+/** Lists the targets that a monitor's checks connect to, each with the path of its field. */
 export function targetsOf(monitor: { type: string; [field: string]: unknown }): Place[] {
   const text = (name: string) => (typeof monitor[name] === "string" ? monitor[name] : null);
   const host = text("host");
@@ -30,7 +27,7 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
       ? [{ path: "host", host: thisMachine, port: null }]
       : []),
     ...(monitor.type === "systemd" ? [{ path: "unit", host: thisMachine, port: null }] : []),
-    // A DNS monitor queries for its host and never connects to it.
+    // A DNS monitor queries the records of its host and never connects to it.
     ...(host === null || monitor.type === "dns" ? [] : [{ path: "host", host, port }]),
     ...(instead === null || url === null
       ? []
@@ -50,7 +47,7 @@ type Searching = {
   steps?: readonly { assertions: readonly Assertion[]; save: Save }[];
 };
 
-/** Lists the regular expressions of a monitor and its steps, each with its path. */
+/** Lists the regular expressions of a monitor and its steps, each with the path of its field. */
 export function expressionsIn(monitor: object): [path: string, expression: string][] {
   const { steps = [], ...own } = monitor as Searching;
   return [own, ...steps].flatMap(({ assertions = [], save = [] }, index) => {
@@ -71,7 +68,7 @@ export function expressionsIn(monitor: object): [path: string, expression: strin
 type Target = { type: string; url: string | null; watched: string | null; port: number | null };
 
 /**
- * Returns a monitor's target for other readers, without the user, query and fragment of a URL, which can
+ * Returns the target of a monitor for alerts and the overview. Omits the user, query and fragment of a URL, which can
  * contain tokens. Null for a push monitor, which has no target.
  */
 export function targetOf({ type, url, watched, port }: Target): string | null {
@@ -92,12 +89,12 @@ export function parseResolver(text: string): { host: string; port: number } | nu
   return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
 }
 
-/** Joins lists of channels; a duplicate keeps its first position. */
+/** Joins lists of channels. A duplicate stays at its first position. */
 export function channelsTogether(...lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())];
 }
 
-/** Lists the channels of a new monitor: its own, its group's, and the oldest default channels up to the `limit`. */
+/** Lists the channels of a new monitor: its own, those of its group, and the oldest default channels up to `limit`. */
 export function channelsOfNew(
   own: readonly string[],
   defaults: readonly string[],
@@ -110,7 +107,7 @@ export function channelsOfNew(
   return channelsTogether(own, defaults, ofGroup).filter((id) => attached.has(id));
 }
 
-/** Types that sign in only with a username. */
+/** Monitor types that sign in only if a username is set. */
 const userTypes = ["smtp", "imap", "pop3", "mqtt", "mongodb", "kafka"];
 
 export const credentialFields = [
@@ -125,7 +122,7 @@ type Credentials = { type: string } & Partial<
   Record<(typeof credentialFields)[number], string | null>
 >;
 
-/** Returns a credential that the check would not use, with the reason, or null. */
+/** Returns a credential that the check would ignore, with the reason; null if all are used. */
 export function unusedCredential(monitor: Credentials): { path: string; issue: string } | null {
   const { type, username = null, password = null, snmpVersion } = monitor;
   if (userTypes.includes(type) && username === null && password !== null)

@@ -121,7 +121,7 @@ export const NewMonitor = bodyOf(
       if (certificate !== null && key === null)
         issue("clientKey", "is required where clientCertificate is given");
       if (monitor["connectTo"] !== null && monitor["proxyUrl"] !== null)
-        issue("connectTo", "can't be had with proxyUrl: the proxy finds the address");
+        issue("connectTo", "can't be used with proxyUrl: the proxy resolves the address");
       for (const { path, message } of requestIssues(monitor as unknown as HttpRequests))
         context.addIssue({ code: "custom", path, message });
     })
@@ -242,7 +242,7 @@ export type MonitorQuery = z.infer<typeof MonitorQuery>;
 
 const monitorIds = idSet(5_000);
 
-/** All monitors of a group in dashboard order; with a null `groupId`, of the ungrouped list. */
+/** All monitors of a group in dashboard order. A null `groupId` means the ungrouped list. */
 export const MonitorOrder = z.strictObject({ groupId: Id.nullable(), monitorIds });
 export type MonitorOrder = z.infer<typeof MonitorOrder>;
 

@@ -77,7 +77,10 @@ async function getStored(scope: Scope, id: string): Promise<StoredMonitor> {
   return found(await findMonitor(scope, id), "monitor");
 }
 
-/** Creates a monitor with the default channels and its group's. Throws NOT_FOUND for an unknown group or channel. */
+/**
+ * Creates a monitor with the default channels and the channels of its group. Throws NOT_FOUND for an unknown group or
+ * channel.
+ */
 export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorRecord> {
   const { organizationId, limits } = scope;
   return retrying(async () => {
@@ -165,13 +168,13 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
   });
 }
 
-/** Returns a monitor after a patch without storing it, secrets included. Throws NOT_FOUND, VALIDATION_ERROR. */
+/** Returns a monitor after a patch, including secrets, without storing it. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function monitorAfter(scope: Scope, id: string, patch: MonitorPatch) {
   const { monitor } = await getStored(scope, id);
   return changedMonitor(scope, monitor, patch);
 }
 
-/** Throws NOT_FOUND. */
+/** Reads the group to join; null for the ungrouped list. Throws NOT_FOUND. */
 async function groupToJoin(scope: Scope, groupId: string | null): Promise<GroupRecord | null> {
   if (groupId === null) return null;
   const [group] = await listGroups(scope, groupId);
@@ -191,7 +194,9 @@ function move(scope: Scope, { id }: MonitorRow, group: GroupRecord | null, at: s
   return [...joined, ...assignMonitors(scope, group?.id ?? null, [id], "end", at)];
 }
 
-/** Requires all these channels to exist. Only a missing `given` channel is the caller's error. */
+/**
+ * Requires all channels to exist. A missing `given` channel is the caller's error; a missing other one causes a retry.
+ */
 function mustKnow(scope: Scope, given: readonly string[], all: readonly string[]) {
   return [
     ...mustName(scope, "alertChannelIds", alertChannels, given),
@@ -200,7 +205,7 @@ function mustKnow(scope: Scope, given: readonly string[], all: readonly string[]
 }
 
 /**
- * Deletes a monitor with its results. Its incidents stay, and those it opened automatically are resolved.
+ * Deletes a monitor with its results. Its incidents stay. Incidents that it opened automatically are resolved.
  * Throws NOT_FOUND, PRECONDITION_FAILED.
  */
 export function deleteMonitor(scope: Scope, id: string): Promise<typeof deleted> {
@@ -221,8 +226,8 @@ export function deleteMonitor(scope: Scope, id: string): Promise<typeof deleted>
 }
 
 /**
- * Sets the order of a group's monitors, or of the ungrouped list. Monitors from elsewhere join. Throws
- * NOT_FOUND for an unknown id, CONFLICT if the list leaves a monitor out, PRECONDITION_FAILED.
+ * Sets the order of a group's monitors, or of the ungrouped list. Monitors of other groups join. Throws NOT_FOUND for an
+ * unknown ID, CONFLICT if the list omits a monitor, PRECONDITION_FAILED.
  */
 export function orderMonitors(scope: Scope, { groupId, monitorIds }: MonitorOrder) {
   const { organizationId } = scope;
@@ -251,7 +256,10 @@ export function orderMonitors(scope: Scope, { groupId, monitorIds }: MonitorOrde
   });
 }
 
-/** Changes or deletes many monitors in one write, all or none. Throws NOT_FOUND for an unknown id, VALIDATION_ERROR for too many tags. */
+/**
+ * Changes or deletes many monitors in one atomic write. Throws NOT_FOUND for an unknown ID, VALIDATION_ERROR for too many
+ * tags.
+ */
 export function changeMany(scope: Scope, { monitorIds, change }: ManyMonitors) {
   const { organizationId } = scope;
   return retrying(async () => {
@@ -278,8 +286,8 @@ export function changeMany(scope: Scope, { monitorIds, change }: ManyMonitors) {
 }
 
 /**
- * Returns the statements of a bulk change. The group comes last, so that the change does not detach the
- * channels of the new group.
+ * Returns the statements of a bulk change. The group is last, so that the change does not detach the channels of the new
+ * group.
  */
 function changing(scope: Scope, ids: readonly string[], change: ChangeOfMany, at: string) {
   const { organizationId } = scope;

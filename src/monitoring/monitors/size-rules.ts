@@ -12,7 +12,7 @@ function sizesOf(monitor: Sized) {
 }
 
 /**
- * Returns why a monitor is too large, at its largest field. Null if it fits or if its type-specific fields
+ * Returns why a monitor is too large, with the path of its largest field. Null if it fits or if its type-specific fields
  * did not grow. `before` is called only for a monitor above a limit.
  */
 export function sizeIssue(

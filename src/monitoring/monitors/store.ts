@@ -23,7 +23,7 @@ import { uptime24hOf } from "../uptime/store.ts";
 import type { ChangeOfMany } from "./schema.ts";
 import { watchedFields } from "./target-rules.ts";
 
-/** SQL for the target of a monitor `m` that has no URL. */
+/** SQL for the target of a monitor `m` without a URL. */
 export const watchedSql = `coalesce(${watchedFields.map((name) => `m.settings ->> '${name}'`).join(", ")})`;
 
 export type MonitorRow = typeof monitors.$inferSelect;
@@ -31,7 +31,7 @@ type StateRow = typeof monitorStates.$inferSelect;
 /** Context of a read. The clock determines `uptime24h`. */
 export type Reading = Tenant & { clock: Clock };
 
-/** A monitor's row and its related data from other tables. */
+/** Row of a monitor with related data from other tables. */
 export type StoredMonitor = {
   monitor: MonitorRow;
   state: StateRow;
@@ -44,11 +44,11 @@ export type StoredMonitor = {
 export const inGroup = naming(monitors, monitors.groupId, monitorGroups);
 export const ofMonitor = naming(monitorStates, monitorStates.monitorId, monitors);
 
-/** Current status: a pause of the monitor or its group hides the last result. */
+/** SQL for the current status. A pause of the monitor or its group hides the last result. */
 export const currentStatus = sql<string>`case when ${monitorStates.paused}
   then 'paused' else ${monitorStates.status} end`;
 
-// The SQL is built once: a query builder and its row mapping cost more than the query.
+// The SQL text is built once. A query builder and its row mapping would take longer than the query.
 const monitorColumns = columnsOf(monitors, "m");
 const stateColumns = columnsOf(monitorStates, "s");
 export const withStates = `monitors m
@@ -63,7 +63,7 @@ const rowsText = `select ${monitorColumns.text}, ${stateColumns.text},
       where p.organization_id = m.organization_id and p.monitor_id = m.id) as screenshotAt
   ${joined} left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
-/** Tables of a monitor's response, and tables whose deletions cascade to them. */
+/** Tables that affect the response for a monitor, directly or by cascading deletions. */
 export const tablesOfMonitors = [
   monitors,
   monitorStates,
@@ -117,10 +117,10 @@ const orderText = `select m.id, m.name,
   where m.organization_id = ? order by g.id is null, g.position, g.id, m.position, m.id`;
 const someText = `select ${monitorColumns.text}, ${channelsText} from json_each(?) wanted
   cross join monitors m on m.organization_id = ? and m.id = wanted.value order by wanted.key`;
-/** Monitors per read; other work can run between two reads. */
+/** Monitors per read. Other work can run between two reads. */
 const stride = 500;
 
-/** Lists all monitors of the organization in dashboard order, ungrouped ones last. */
+/** Lists all monitors of the organization in dashboard order, ungrouped monitors last. */
 export async function allMonitors(tenant: Tenant) {
   const names = await namesOfMonitors(tenant);
   const ids = names.map(({ id }) => id);
@@ -132,11 +132,11 @@ export async function allMonitors(tenant: Tenant) {
   return all;
 }
 
-/** Lists the ids, names and sizes of all monitors in dashboard order. */
+/** Lists the IDs, names and sizes in bytes of all monitors in dashboard order. */
 export const namesOfMonitors = ({ store, organizationId }: Tenant) =>
   store.query<{ id: string; name: string; bytes: number }>(orderText, [organizationId]);
 
-/** Lists the monitors with these ids, in the given order. */
+/** Lists the monitors with these IDs, in the given order. */
 export async function monitorsAmong({ store, organizationId }: Tenant, ids: readonly string[]) {
   const parameters = [JSON.stringify(ids), organizationId];
   const rows = await store.query<Pick<Row, "alertChannelIds">>(someText, parameters);
@@ -146,7 +146,7 @@ export async function monitorsAmong({ store, organizationId }: Tenant, ids: read
   }));
 }
 
-/** Size of a monitor in bytes, as the triggers of `organization_usage` count it. */
+/** Computes the size of a monitor in bytes, as the triggers of `organization_usage` do. */
 export const storedBytes = ({ description, settings, secrets }: MonitorRow) =>
   Buffer.byteLength(description) + Buffer.byteLength(settings) + Buffer.byteLength(secrets);
 
@@ -157,15 +157,15 @@ const tooLarge = () =>
   );
 
 /**
- * Fails the write if an organization's monitors exceed their total size. Must follow the statements that
- * write them.
+ * Fails the write if the monitors of the organization exceed their maximum total size. Must follow the statements that
+ * write the monitors.
  */
 export const mustFitMonitors = (organizationId: string) =>
   mustHaveRoom(organizationId, "monitors", { bytes: monitorBounds.totalSize.value }, tooLarge);
 
 /**
- * Appends the monitor to the ungrouped list; it can join a group afterwards. With `key`, it gets the results
- * stored under that key.
+ * Appends the monitor to the ungrouped list. It can join a group afterwards. With `key`, the monitor gets the results
+ * that are stored under this key.
  */
 export function insertMonitor(
   { store, organizationId }: Tenant,
@@ -210,7 +210,7 @@ export function replaceMonitorChannels(
   return replaceLinks(store, monitorChannels, { organizationId, monitorId }, "channelId", ids);
 }
 
-/** Removes monitors. Their incidents stay and name the remaining monitors; their results are deleted later. */
+/** Removes monitors. Their incidents stay and list the remaining monitors. Their results are deleted later. */
 export function removeMonitors(organizationId: string, ids: readonly string[], at: string) {
   const among = sql`(select value from ${listed(ids)})`;
   return [
@@ -236,7 +236,7 @@ export function removeMonitors(organizationId: string, ids: readonly string[], a
   ];
 }
 
-/** Lists the ids of the default channels, oldest first. */
+/** Lists the IDs of the default channels, oldest first. */
 export async function defaultChannelIds({ store, organizationId }: Tenant): Promise<string[]> {
   const rows = await store.db
     .select({ id: alertChannels.id })
@@ -263,7 +263,7 @@ function isAmong(organizationId: string, ids: readonly string[]): SQL {
   return sql`organization_id = ${organizationId} and id in (select value from ${listed(ids)})`;
 }
 
-/** SQL for a monitor's tags after removing some and appending others, each with its position. */
+/** SQL for the tags of a monitor after removing and appending tags, each with its position. */
 function tagsAfter(remove: readonly string[], add: readonly string[]): SQL {
   return sql`select tag, min(place) as place from (
       select value as tag, key as place from json_each(monitors.tags)
@@ -285,7 +285,7 @@ export function fitsTags(
 
 type TagChange = { remove: readonly string[]; add: readonly string[] };
 
-/** Applies the same change to many monitors; absent fields keep their value. */
+/** Applies the same change to many monitors. Absent fields stay unchanged. */
 export function changeMonitors(
   organizationId: string,
   ids: readonly string[],
@@ -317,7 +317,7 @@ export function detachChannels(
     and channel_id in (select value from ${listed(channelIds)})`;
 }
 
-/** Appends the channels to those of each monitor. */
+/** Appends channels to the list of each monitor. */
 export function attachChannels(
   organizationId: string,
   ids: readonly string[],

@@ -1,9 +1,9 @@
-/** Fields that name the target of a monitor without a URL, in order of precedence. */
+/** Fields that identify the target of a monitor without a URL, in order of precedence. */
 export const watchedFields = ["container", "host", "domain", "command", "unit"] as const;
 
 /**
- * Formats a target such as `db.lan:5432`. Omits port 443 of certificates, and the port of Docker, which does
- * not belong to the container.
+ * Formats a target, such as `db.lan:5432`. Omits port 443 of certificates, and the port of Docker, which is not a port of
+ * the container.
  */
 export function watchedInWords(type: string, watched: string, port: number | null): string {
   const isBare = port === null || (type === "tls" && port === 443) || type === "docker";

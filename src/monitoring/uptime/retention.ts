@@ -2,7 +2,7 @@
 import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
 import { dayMs, hourMs } from "./rules.ts";
 
-/** Retention of results in days; daily sums are never deleted. */
+/** Retention of results in days. Daily sums are never deleted. */
 type Retention = { heartbeatDays: number; hourDays: number };
 
 /** Monitors per query. */
@@ -10,7 +10,7 @@ const keysInTurn = 50;
 /** Hours or days per query. */
 const periodsInTurn = 1_000;
 
-/** Deletes results past their retention. */
+/** Deletes heartbeats, screenshots and hourly sums past their retention. */
 export async function sweepResults(sweeping: Sweeping, { heartbeatDays, hourDays }: Retention) {
   const { store, now, isOver } = sweeping;
   const oldest = now - heartbeatDays * dayMs;
@@ -56,7 +56,7 @@ async function sweepHeartbeats({ store, inPortions }: Sweeping, key: number, bef
   });
 }
 
-/** Deletes all results of a deleted monitor, and its key last, so that an interrupted run continues later. */
+/** Deletes all results of a deleted monitor. Deletes its key last, so that an interrupted run can continue later. */
 async function sweepMonitor(sweeping: Sweeping, key: number) {
   const { store, isOver } = sweeping;
   await sweepHeartbeats(sweeping, key, Number.MAX_SAFE_INTEGER);

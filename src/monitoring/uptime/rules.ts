@@ -8,7 +8,7 @@ export { dayMs, hourMs };
 /** Seconds of a period in each heartbeat status. */
 export type Seconds = Record<`${HeartbeatStatus}Seconds`, number>;
 
-/** Sums of the heartbeats of a period; latencies are in milliseconds. */
+/** Sums over the heartbeats of a period. Latencies are in milliseconds. */
 export type Sums = Seconds & {
   latencyCount: number;
   latencySum: number;
@@ -30,7 +30,7 @@ export function statusOfCode(code: number): HeartbeatStatus {
 
 type HeartbeatFound = { status: HeartbeatStatus; seconds: number; latencyMs: number | null };
 
-/** Returns the sums of a single heartbeat, to be added to its hour and day. */
+/** Returns the sums of a single heartbeat, for adding to its hour and day. */
 export function sumsOf({ status, seconds, latencyMs }: HeartbeatFound): Sums {
   const of = (wanted: HeartbeatStatus) => (status === wanted ? seconds : 0);
   return {
@@ -52,7 +52,7 @@ const least = (one: number | null, other: number | null) =>
 const most = (one: number | null, other: number | null) =>
   one === null || other === null ? (one ?? other) : Math.max(one, other);
 
-/** Adds up several periods. */
+/** Adds up the sums of several periods. */
 export function addSums(all: readonly Sums[]): Sums & { latencyCounts: LatencyCounts } {
   const sum = (name: keyof Seconds | "latencyCount" | "latencySum") =>
     all.reduce((total, sums) => total + sums[name], 0);
@@ -88,7 +88,7 @@ export function isMeasured(sums: Measured & Pick<Seconds, "maintenanceSeconds">)
   return upSeconds + degradedSeconds + downSeconds + maintenanceSeconds > 0;
 }
 
-/** Returns the worst status of a period for its bar; maintenance only if nothing was measured. */
+/** Returns the worst status of a period, for its bar in charts. Maintenance counts only if nothing was measured. */
 export function toneOf(
   sums: Measured & Pick<Seconds, "maintenanceSeconds">,
 ): "up" | "degraded" | "down" | "maintenance" | "none" {
@@ -99,13 +99,13 @@ export function toneOf(
   return degradedSeconds > 0 ? "degraded" : "up";
 }
 
-/** Lists the last `count` hours or days, including the current one, as numbers since 1970 in UTC. */
+/** Lists the last `count` hours or days, including the current one, as their numbers since 1970 in UTC. */
 export function lastPeriods(nowMs: number, periodMs: number, count: number): number[] {
   const current = Math.floor(nowMs / periodMs);
   return Array.from({ length: count }, (_, index) => current - count + 1 + index);
 }
 
-/** Spans of the uptime figures: whole hours or days in UTC, including the current one. */
+/** Spans of uptime figures, in whole hours or days in UTC, including the current one. */
 export const spans = {
   "24h": { unit: "hours", count: 24 },
   "7d": { unit: "hours", count: 7 * 24 },
@@ -116,9 +116,9 @@ export const spans = {
 export type SpanName = keyof typeof spans;
 
 /**
- * Returns when the data of a span begins: at `spanMs`, or at the monitor's creation if that is later.
- * Imported results from before the creation count too. `firstMs` is the start of the first measured period,
- * `periodMs` its length.
+ * Returns when the data of a span starts: at `spanMs`, or at the monitor's creation if that is later. Imported results
+ * from before the creation count, too. `firstMs` is the start of the first measured period, `periodMs` the length of a
+ * period.
  */
 export function beginOfSpan(
   spanMs: number,
@@ -142,9 +142,8 @@ export type LatencySpan = {
 const maxDays = 10_000;
 
 /**
- * Chooses the data for a latency chart. Heartbeats serve points closer than an hour in spans up to three
- * days, so that no query reads more than about 50,000 rows. Hourly or daily sums serve all others; the span
- * is then extended to whole hours or days.
+ * Chooses the data for a latency chart. Uses heartbeats for points closer than an hour in spans of up to three days,
+ * which are at most about 50,000 rows. Otherwise uses hourly or daily sums, and extends the span to whole hours or days.
  */
 export function latencySpan({ points, ...query }: LatencyQuery, nowMs: number): LatencySpan {
   const to = query.to ?? nowMs;
@@ -153,7 +152,7 @@ export function latencySpan({ points, ...query }: LatencyQuery, nowMs: number): 
   if (width < hourMs && to - from <= 3 * dayMs) return { from, to, width, source: "heartbeats" };
   const source = width < dayMs && to - from <= 90 * dayMs ? "hours" : "days";
   const periodMs = source === "hours" ? hourMs : dayMs;
-  // The future has no sums, so the span ends with the current period at the latest.
+  // The future has no sums. The span ends with the current period at the latest.
   const last = Math.min(Math.ceil(to / periodMs), Math.floor(nowMs / periodMs) + 1);
   const first = Math.min(last, Math.max(Math.floor(from / periodMs), last - maxDays));
   return {

@@ -35,7 +35,7 @@ export const Heartbeat = z
   });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
-/** A span of time; `from` is inclusive, `to` exclusive. */
+/** A span of time. `from` is inclusive, `to` is exclusive. */
 const span = {
   from: instant.optional().meta({ override: { type: "string", format: "date-time" } }),
   to: instant.optional().meta({ override: { type: "string", format: "date-time" } }),
@@ -104,7 +104,7 @@ const secondsByStatus = {
   maintenanceSeconds: seconds,
 };
 
-/** Figures of one span, the same in all responses. */
+/** Figures of one span, in the same format in all responses. */
 const SpanFigures = z
   .object({
     from: Timestamp.meta({ description: "When it begins." }),

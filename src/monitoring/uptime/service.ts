@@ -1,4 +1,4 @@
-/** Returns a monitor's heartbeats, uptime, latency and screenshots to API clients. */
+/** Returns the heartbeats, uptime, latency and screenshots of a monitor to API clients. */
 import { timestamp } from "../../core/time/clock.ts";
 import { found } from "../../database/rows.ts";
 import type { Scope } from "../../events/scope.ts";
@@ -19,7 +19,7 @@ import {
 import type { HeartbeatQuery, LatencyPoint, LatencyQuery, SpanFigures, Uptime } from "./schema.ts";
 import { findMeasured, findScreenshot, listHeartbeats, listPoints, listSums } from "./store.ts";
 
-/** Finds the key of a monitor's results. Throws NOT_FOUND. */
+/** Finds the key of a monitor's results and its creation time. Throws NOT_FOUND. */
 export async function measuredOf({ store, organizationId }: Scope, monitorId: string) {
   return found(await findMeasured(store, organizationId, monitorId), "monitor");
 }
@@ -29,7 +29,9 @@ export async function heartbeatsOf(scope: Scope, monitorId: string, query: Heart
   return listHeartbeats(scope.store, (await measuredOf(scope, monitorId)).key, query);
 }
 
-/** Returns the browser screenshot of the last failed check, or of the one at `at`. Throws NOT_FOUND. */
+/**
+ * Returns the screenshot of the last failed check. If `at` is given, the check must be of that time. Throws NOT_FOUND.
+ */
 export async function screenshotOf(
   scope: Scope,
   monitorId: string,
@@ -40,7 +42,7 @@ export async function screenshotOf(
   return found(await findScreenshot(store, organizationId, monitorId, at), "screenshot");
 }
 
-/** Lists at most `points` points, oldest first, without times of no measurement. Throws NOT_FOUND. */
+/** Lists at most `points` points, oldest first. Omits points without measurements. Throws NOT_FOUND. */
 export async function latenciesOf(
   scope: Scope,
   monitorId: string,
@@ -64,7 +66,7 @@ export async function latenciesOf(
 
 type Periods = readonly (Sums & { period: number })[];
 
-/** Throws NOT_FOUND. */
+/** Returns the uptime figures of all spans and days. Throws NOT_FOUND. */
 export async function uptimeOf(scope: Scope, monitorId: string): Promise<Uptime> {
   const { store } = scope;
   const { key, createdAt } = await measuredOf(scope, monitorId);
@@ -107,7 +109,7 @@ export async function uptimeOf(scope: Scope, monitorId: string): Promise<Uptime>
   };
 }
 
-/** Computes the figures of the periods from `first` on. */
+/** Computes the figures of a span that starts with the period `first`. */
 function spanFigures(
   all: Periods,
   periodMs: number,

@@ -25,14 +25,14 @@ import {
 import type { Heartbeat, HeartbeatQuery, HeartbeatStatus } from "./schema.ts";
 
 type StoredHeartbeat = typeof heartbeats.$inferSelect;
-/** A heartbeat to store, with its status by name. */
+/** A heartbeat to store, with the name of its status instead of a code. */
 export type HeartbeatRow = Omit<StoredHeartbeat, "status"> & { status: HeartbeatStatus };
 
-/** Results as one JSON parameter, so that large writes need no more statements than small ones. */
+/** SQL for results in a single JSON parameter, so that a write of any size needs the same few statements. */
 const given = `with given (monitor_key, at, status, latency_ms, seconds, message, epoch, bucket) as materialized (
   select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7
   from json_each(?))`;
-// After a clock was set back, a millisecond can already have a heartbeat. Only that result is skipped.
+// If the clock was set back, a millisecond can already have a heartbeat. Only that result is skipped.
 const taken = `(epoch is null
     or exists (select 1 from monitor_states s where s.key = given.monitor_key and s.epoch = given.epoch))
   and not exists (select 1 from heartbeats h where h.monitor_key = given.monitor_key and h.at = given.at)`;
@@ -41,13 +41,13 @@ const heartbeatText = `insert into heartbeats (monitor_key, at, status, latency_
 const texts = [
   rollupText(uptimeHours, hourMs),
   rollupText(uptimeDays, dayMs),
-  // Last, because the sums skip results whose heartbeat already exists.
+  // Must be last, because the sums skip results whose heartbeat already exists.
   heartbeatText,
 ];
 
 /**
  * Inserts heartbeats and adds them to their hours and days. The statements must run in one write, in this
- * order. A result is skipped if its `epoch` is no longer that of its monitor.
+ * order. A result is skipped if its `epoch` differs from the current epoch of its monitor.
  */
 export function insertHeartbeats(rows: readonly (HeartbeatRow & { epoch?: number })[]): Prepared[] {
   const moments = new Map(rows.toReversed().map((row) => [`${row.monitorKey} ${row.at}`, row]));
@@ -68,7 +68,7 @@ export function insertHeartbeats(rows: readonly (HeartbeatRow & { epoch?: number
   return texts.map((text) => ({ text, parameters }));
 }
 
-// Computed from stored rows, so that a repeated write subtracts nothing twice.
+// The excess is computed from stored rows, so that a repeated write does not subtract it twice.
 const excess = `with early (monitor_key, at) as (select value ->> 0, value ->> 1 from json_each(?)),
   pairs (monitor_key, at, status, seconds, used) as (
     select h.monitor_key, h.at, h.status, h.seconds,
@@ -99,7 +99,7 @@ function takeBackText(table: typeof uptimeHours, periodMs: number): string {
 }
 
 /**
- * Shortens the preceding heartbeats to end where these begin, also in the sums of hours and days. Must follow
+ * Shortens previous heartbeats to end when these start, also in the hourly and daily sums. Must follow
  * `insertHeartbeats` in the same write.
  */
 export function endEarlier(rows: readonly Pick<HeartbeatRow, "monitorKey" | "at">[]): Prepared[] {
@@ -108,7 +108,7 @@ export function endEarlier(rows: readonly Pick<HeartbeatRow, "monitorKey" | "at"
   return endTexts.map((text) => ({ text, parameters }));
 }
 
-/** Replaces the screenshot of a failed check. Skipped if `epoch` is no longer that of the monitor. */
+/** Replaces the monitor's screenshot. Does nothing if `epoch` differs from the current epoch of the monitor. */
 export function putScreenshot(
   { key, epoch }: { key: number; epoch: number },
   at: number,
@@ -121,7 +121,7 @@ export function putScreenshot(
   };
 }
 
-/** Returns a JPEG; null if there is none, or none at the time `at`. */
+/** Returns the screenshot as a JPEG; null without one, or if `at` is given and differs from its time. */
 export async function findScreenshot(
   store: Store,
   organizationId: string,
@@ -206,13 +206,13 @@ const secondsByStatus = heartbeatStatuses
   .map((status) => `sum(${status}_seconds) as ${status}Seconds`)
   .join(", ");
 
-// Both lists are joined first: one lookup per period and monitor, never a table scan.
+// Joining both lists first makes SQLite look up each period and monitor, instead of scanning the table.
 const inPeriods = (table: typeof uptimeHours) =>
   `from json_each(?) periods cross join json_each(?) keys cross join ${getTableName(table)} sums
    on sums.${table.period.name} = periods.value and sums.monitor_key = keys.value`;
 const hoursText = `select monitor_key as monitorKey, ${secondsByStatus} ${inPeriods(uptimeHours)} group by monitor_key`;
 
-/** Adds up these hours for each monitor; monitors without results are absent. */
+/** Adds up the given hours for each monitor. Monitors without results are absent. */
 export async function sumsOfHours(
   store: Store,
   monitorKeys: readonly number[],
@@ -225,7 +225,7 @@ export async function sumsOfHours(
   return new Map(rows.map(({ monitorKey, ...sums }) => [monitorKey, sums]));
 }
 
-/** Returns the uptime of each monitor in the last 24 hours, including the current one. */
+/** Reads the uptime of monitors in the last 24 hours, including the current hour. Returns a lookup by monitor key. */
 export async function uptime24hOf(
   store: Store,
   monitorKeys: readonly number[],
@@ -264,7 +264,7 @@ export async function listSums(
 const countsIn = (text: string | null) =>
   text === null ? null : (JSON.parse(text) as LatencyCounts);
 
-/** Figures of one part of a span; all parts have the same `width`. */
+/** Figures of one part of a span. All parts have the same `width`. */
 export type Point = Omit<Sums, "latencyCounts"> & Percentiles & { at: number };
 
 /** Lists points that have results, oldest first. */
@@ -309,7 +309,7 @@ const reasonText = `select (at - ?) / ? * ? + ? as at, status, message, max(at) 
   from heartbeats where monitor_key = ? and at >= ? and at < ? and status in (?, ?)
   group by 1, status order by 1, status`;
 
-/** Maps the start of each point to its last failure message, or else to its last message while degraded. */
+/** Maps the start of each point to the message of its last failure, or else of its last degraded result. */
 export async function reasonsOf(
   store: Store,
   key: number,

@@ -34,30 +34,30 @@ import {
   WatchedMonitors,
 } from "./watched-monitors.ts";
 
-/** Concurrent checks: far above what spread checks need, below the limits of a machine. */
+/** Concurrent checks. Evenly spread checks need far fewer, and a machine can run more. */
 const defaultLimits: Limits = { reserved: 1_000, shared: 1_000, perLane: 1_000 };
 const minTickMs = 50;
-/** Delay before monitors that could not be read are read again. */
+/** Delay before the next attempt to read the monitors. */
 const retryMs = 1_000;
 
 type EngineContext = {
   store: Store;
   clock: Clock;
   leases: Leases;
-  /** Monotonic milliseconds, for due times. */
+  /** Monotonic clock in milliseconds, for due times. Defaults to performance.now(). */
   monotonic?: Clock;
   vault: Vault;
   targets: TargetGuard;
   events: EventReader;
   signals: Signals;
   log: Log;
-  /** Path of Chromium; by default the installed one. */
+  /** Path of Chromium. Defaults to the installed one. */
   browser?: string | undefined;
-  /** Effect of the maintenance that currently applies to a monitor; null for none. */
+  /** Current maintenance of a monitor and its effect on uptime; null outside maintenance. */
   maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
-  /** Concurrent checks. */
+  /** Maximum concurrent checks. */
   places?: Limits;
-  /** Defaults to the machine that this process runs on. */
+  /** Network and file handles to watch. Defaults to those of this machine. */
   machine?: Machine;
 };
 
@@ -78,7 +78,7 @@ export class CheckEngine {
   private readonly unscheduled = new Set<number>();
   /** Aborts checks started outside the schedule. */
   private readonly stopping = new AbortController();
-  /** The reload after the last change of leases. */
+  /** Reload of the monitors after the latest change of leases. */
   private reload: Promise<void> | null = null;
   private subscription: Subscription | null = null;
   private cursor: number | null = null;
@@ -144,7 +144,7 @@ export class CheckEngine {
     await this.writer.stop();
   }
 
-  /** Reads new events, runs all due checks and writes their results; for tests, instead of `start`. */
+  /** Reads new events, runs all due checks and writes their results. Tests use it instead of `start`. */
   async runOnce() {
     if (this.cursor === null) {
       this.isStarted = true;
@@ -173,18 +173,21 @@ export class CheckEngine {
   /** Unix milliseconds since which this process has run without a standstill. */
   runningSince = () => this.trouble.runningSince;
 
-  /** A resource that this machine lacked since `from` (monotonic milliseconds), as a reason; null for none. */
+  /** Names a resource that this machine lacked since `from` (monotonic milliseconds); null if it lacked none. */
   lackedSince = (from: number) => this.trouble.lackedFor([], from);
 
   lackedNow = () => this.trouble.lackedNow();
 
-  /** Checks at once; resolves when the result is stored, with false if the monitor is not checked. Throws UNAVAILABLE, RATE_LIMITED. */
+  /**
+   * Checks a monitor immediately. Resolves when the result is stored, with false if the monitor is paused or deleted.
+   * Throws UNAVAILABLE, RATE_LIMITED.
+   */
   checkNow = (caller: CheckCaller, monitorId: string) => this.requests.checkNow(caller, monitorId);
 
   /** Stores the report of a job. Returns false for a paused monitor, null for an unknown token. */
   report = (tokenHash: string, report: PushReport) => this.requests.report(tokenHash, report);
 
-  /** Checks a target that is not a monitor, and stores nothing. Throws RATE_LIMITED. */
+  /** Checks an unsaved monitor without storing a result. Throws RATE_LIMITED. */
   tryCheck = (caller: CheckCaller, target: CheckTarget) =>
     this.limited(caller, () => {
       this.runner.forgetSettings(caller.organizationId);
@@ -202,7 +205,7 @@ export class CheckEngine {
     this.arm();
   };
 
-  /** A push monitor can't be checked: its last report counts. */
+  /** Records the last report again, because a push monitor can't be checked on demand. */
   private recordMaintenanceOfPush(monitor: Watched) {
     const { status, failures } = monitor.state;
     const isMaintained = this.isMaintained(monitor);
@@ -213,7 +216,7 @@ export class CheckEngine {
       this.outcomes.record(monitor, stillReporting, "before maintenance");
   }
 
-  /** Drops monitors of lost leases after their results are written, and loads those of new leases. */
+  /** Drops the monitors of lost leases, writes pending results, then loads the monitors of new leases. */
   private followLeases(): Promise<void> {
     this.monitors.leave();
     this.reload = this.reloadAfter(this.reload);
@@ -224,7 +227,7 @@ export class CheckEngine {
     await earlier;
     while (!this.isStopped)
       try {
-        // Monitors that are read before their results are written would be checked again.
+        // The stored state must include all results, otherwise a loaded monitor would be checked twice.
         if (await this.writer.flush()) {
           await this.monitors.load();
           return;
@@ -248,7 +251,7 @@ export class CheckEngine {
     this.jobs.schedule(monitor.key, dueAt, monitor.terms);
   }
 
-  /** After a failure caused by a bug, checks again after one interval. */
+  /** Runs a check. If a bug makes it throw, logs the error and schedules the next check. */
   private async checkSafely(key: number, dueAt: number): Promise<void> {
     try {
       await this.check(key, dueAt);
@@ -271,7 +274,7 @@ export class CheckEngine {
     const startedAt = this.monotonic();
     if (!isUnscheduled) this.counted.began((startedAt - dueAt) / 1_000);
     const outcome = await this.outcomeOf(monitor, startedAt);
-    // A monitor that was changed, paused or deleted meanwhile makes the result void.
+    // Discards the result of a monitor that was changed, paused or deleted during the check.
     if (this.monitors.get(key) !== monitor || this.isStopped) return;
     const slot = this.due.slotAfter(monitor, startedAt);
     const secondsToSlot = Math.max(1, Math.round((slot - this.monotonic()) / 1000));
@@ -291,7 +294,7 @@ export class CheckEngine {
     return outcome;
   }
 
-  /** Runs the check; other nodes confirm a failure that makes the monitor down. */
+  /** Runs the check. Other nodes confirm a failure that would change the state to down. */
   private async confirmedOutcome(monitor: Watched, cancelled: AbortSignal): Promise<CheckResult> {
     const outcome = await this.run(monitor, cancelled);
     if (outcome.status !== "down") return outcome;
@@ -309,7 +312,7 @@ export class CheckEngine {
     return this.runner.run(monitor.organizationId, target, cancelled);
   }
 
-  /** Checks a monitor of any node, and stores nothing. */
+  /** Checks a monitor of any node without storing a result. */
   private async probe(organizationId: string, monitorId: string): Promise<CheckResult> {
     const monitor = await findChecked(this.context, organizationId, monitorId);
     return monitor === undefined
@@ -322,7 +325,7 @@ export class CheckEngine {
     await this.monitors.take(events);
   }
 
-  /** Records that a check waited too long for its turn. */
+  /** Records an unknown result for a check that waited too long in the queue. */
   private miss(key: number) {
     const monitor = this.monitors.get(key);
     if (monitor === undefined || this.isStopped || !this.isOurs(monitor)) return;
@@ -356,7 +359,7 @@ export class CheckEngine {
     this.arm();
   }
 
-  /** Resolves when the result is stored, with false if this node does not check the monitor. Throws UNAVAILABLE. */
+  /** Resolves when a result is stored, with false if this node does not check the monitor. Throws UNAVAILABLE. */
   private async checkHere(organizationId: string, monitorId: string): Promise<boolean> {
     this.runner.forgetSettings(organizationId);
     for (;;) {
@@ -366,7 +369,7 @@ export class CheckEngine {
       const { key, lastAt } = monitor;
       if (!this.jobs.isRunning(key)) this.unscheduled.add(key);
       await this.jobs.runNow(key, monitor.terms);
-      // A change or a pause meanwhile made the result void: check again.
+      // A change during the check discarded the result: check again.
       if (this.monitors.get(key) === monitor && monitor.lastAt !== lastAt) {
         await this.outcomes.storedNow(monitor);
         return true;
@@ -374,7 +377,7 @@ export class CheckEngine {
     }
   }
 
-  /** Resolves when the report is stored, with false if this node does not watch the monitor. Throws UNAVAILABLE. */
+  /** Stores a report. Resolves with false if this node does not check the monitor. Throws UNAVAILABLE. */
   private async takeReport(
     organizationId: string,
     monitorId: string,

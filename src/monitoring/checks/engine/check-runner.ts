@@ -1,4 +1,4 @@
-/** Runs checks with the authorities of their organization and its share of memory and processor. */
+/** Runs checks with the certificate authorities of their organization and its share of memory and processor time. */
 import type { CheckResult } from "../check.ts";
 import type { Clock } from "../../../core/time/clock.ts";
 import { fairQueue } from "../../../core/collections/fair-queue.ts";
@@ -32,7 +32,7 @@ export function createCheckRunner(
   const tokens = accessTokens();
   const searches = fairQueue({ atOnce: 1, mostWaiting: Infinity });
   const pages = fairQueue({ atOnce: 1, mostWaiting: Infinity });
-  /** Browsers that run or exit. */
+  /** Browsers that have not exited yet. */
   const opened = new Set<Promise<unknown>>();
   const authorities = organizationAuthorities(dependencies.store);
 
@@ -46,7 +46,7 @@ export function createCheckRunner(
   }
 
   return {
-    /** Never throws. */
+    /** Runs one check. Never throws. */
     async run(
       organizationId: string,
       monitor: CheckTarget,

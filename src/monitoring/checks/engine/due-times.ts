@@ -7,11 +7,11 @@ import { nextSlot, phaseOf } from "../rules.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
 import type { FirstCheck, Watched } from "./watched-monitors.ts";
 
-/** Checks that are brought forward together start within this time. */
+/** Period over which checks that are brought forward together are spread. */
 const rushMs = 5_000;
-/** After a restart, a monitor without any result is checked within this time, even if its interval is longer. */
+/** Maximum wait for the first check of a monitor that was never checked, also with a longer interval. */
 const maxUnknownSeconds = 60;
-/** A result this shortly before a slot belongs to that slot, by another node's clock. */
+/** Tolerated clock difference between nodes: a result up to 1 s before a slot belongs to that slot. */
 const sameSlotMs = 1_000;
 
 export class DueTimes {
@@ -28,7 +28,7 @@ export class DueTimes {
     this.immediate = rateLimit(monitorBounds.checksAfterChanges.value, clock);
   }
 
-  /** When a monitor that is new, changed, or loaded is due. */
+  /** Returns when a new, changed or loaded monitor is due. */
   first(monitor: Watched, firstCheck: FirstCheck): number {
     const now = this.monotonic();
     if (monitor.type === "push") return now + allowedSeconds(monitor) * 1000;
@@ -37,12 +37,12 @@ export class DueTimes {
     return isImmediate ? now : now + phaseOf(monitor.key, rushMs);
   }
 
-  /** When a monitor is due that is one of `count` brought forward. */
+  /** Returns when a monitor is due that is brought forward together with others: 10 ms per monitor, at most 5 s. */
   soon({ key }: Watched, count: number): number {
     return this.monotonic() + phaseOf(key, Math.min(count * 10, rushMs));
   }
 
-  /** When the next check after one that started at `startedAt` is due; a retry comes before the slot. */
+  /** Returns when the check after the one started at `startedAt` is due: in the next slot, or earlier for a retry. */
   next(monitor: Watched, startedAt: number, seconds: number): number {
     if (monitor.type === "push") return nextSilenceAt(monitor, this.trouble, startedAt, seconds);
     if (seconds >= monitor.intervalSeconds) return this.slotAfter(monitor, startedAt);
@@ -57,7 +57,10 @@ export class DueTimes {
     return nextSlot(key, intervalSeconds * 1000, after + this.offsetMs) - this.offsetMs;
   }
 
-  /** The slot after the last result, by this or another node. Missed slots are made up for as fast as they were missed. */
+  /**
+   * Returns the slot after the last result, which another node can have written. After a missed slot,
+   * checks are spread over a time as long as the delay.
+   */
   private resumed(monitor: Watched, now: number): number {
     const { key, intervalSeconds, lastAt } = monitor;
     if (lastAt === null)

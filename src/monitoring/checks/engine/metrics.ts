@@ -1,3 +1,4 @@
+/** Prometheus metrics of the check engine: results, delays, durations, queues and monitors. */
 import type { CheckResult } from "../check.ts";
 import type { Watched } from "./watched-monitors.ts";
 import { counter, family, type Family, histogram } from "../../../core/metrics.ts";
@@ -7,7 +8,7 @@ const outcomes = ["up", "degraded", "down", "unknown"] as const satisfies CheckR
 const latenessBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
 const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** What checks take and come to. */
+/** Creates the counters and histograms of checks. */
 export function checkMetrics() {
   const results = counter(
     "signalbox_checks_total",
@@ -56,7 +57,7 @@ type Running = {
   now: number;
 };
 
-/** Gauges of the engine's current state. */
+/** Returns gauges of the current state of the engine. */
 export const stateFamilies = ({ jobs, results, monitors, now }: Running): Family[] => [
   family("signalbox_checks_running", "gauge", "Checks in progress.", jobs.running()),
   family("signalbox_checks_waiting", "gauge", "Due checks in the queue.", jobs.waiting()),

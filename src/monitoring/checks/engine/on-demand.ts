@@ -27,17 +27,17 @@ export function limitOnDemand(clock: Clock) {
     }
   }
 
-  /** Throws RATE_LIMITED. */
+  /** Runs a check within the limits. Throws RATE_LIMITED. */
   return async <T>(
     { organizationId, callerId }: CheckCaller,
     check: () => Promise<T>,
   ): Promise<T> => {
     const keys = [`caller ${callerId}`, `organization ${organizationId}`, "all"] as const;
     const [caller, organization, all] = keys.map(countOf);
-    if (Number(caller) >= atOnce.caller) throw tooMany(`${atOnce.caller} of yours are`);
+    if (Number(caller) >= atOnce.caller) throw tooMany(`${atOnce.caller} of yours`);
     if (Number(organization) >= atOnce.organization)
-      throw tooMany(`${atOnce.organization} of this organization are`);
-    if (Number(all) >= atOnce.all) throw tooMany("too many are");
+      throw tooMany(`${atOnce.organization} of this organization`);
+    if (Number(all) >= atOnce.all) throw tooMany("too many");
     const wait = limits.caller.take(callerId) || limits.organization.take(organizationId);
     if (wait > 0) throw rateLimited(wait);
     count(keys, 1);
@@ -50,6 +50,6 @@ export function limitOnDemand(clock: Clock) {
 }
 
 function tooMany(howMany: string) {
-  const message = `Wait for checks that were asked for before: ${howMany} under way.`;
+  const message = `Wait for the end of earlier checks: ${howMany} are running.`;
   return new AppError("RATE_LIMITED", message, { headers: { "Retry-After": "1" } });
 }

@@ -10,14 +10,14 @@ import type { ResultWriter } from "./record.ts";
 import { isEarly, momentAfter, secondsSince, secondsToNext, stateAfter } from "../rules.ts";
 import type { Watched } from "./watched-monitors.ts";
 
-/** An episode of our own trouble ends after this time without any. */
+/** An episode of unknown results ends after this time without another. */
 const troubleEpisodeMs = 300_000;
-/** Shortest time between two events of one episode. */
+/** Minimum time between two events of one episode. */
 const troubleNotedMs = 60_000;
 
 /**
- * The time that a result covers: until the next scheduled one, since the last one, the same at the start or
- * end of maintenance, or a number of seconds.
+ * Time that a result covers in uptime. `turn` lasts until the next scheduled result, `since the last` started with the
+ * last result. `before maintenance` and `in maintenance` do the same for the last report. A number is in seconds.
  */
 type Period = "turn" | "since the last" | "before maintenance" | "in maintenance" | number;
 
@@ -31,7 +31,7 @@ type Dependencies = {
 type Count = (type: string, status: CheckResult["status"]) => void;
 
 export class OutcomeRecorder {
-  /** When each organization's own trouble was last reported. */
+  /** Unix milliseconds of the last event about unknown results, by organization. */
   private readonly troubled = new Map<string, number>();
   private readonly dependencies: Dependencies;
   private readonly writer: ResultWriter;
@@ -43,7 +43,7 @@ export class OutcomeRecorder {
     this.count = count;
   }
 
-  /** Moves the monitor to the state after the outcome and passes both to the writer; returns seconds to the next check. */
+  /** Sets the state after an outcome and passes both to the writer. Returns the seconds until the next check. */
   record(monitor: Watched, outcome: CheckResult, period: Period): number {
     const { clock, maintenanceOf } = this.dependencies;
     const at = momentAfter(monitor.lastAt, clock());
@@ -82,14 +82,14 @@ export class OutcomeRecorder {
     return toNext;
   }
 
-  /** Writes at once. Throws UNAVAILABLE if that fails; the writer tries again later. */
+  /** Writes immediately. Throws UNAVAILABLE if the write fails; the writer retries it later. */
   async storedNow({ key }: Watched) {
     const stored = this.writer.stored(key);
     void this.writer.flush();
     await stored;
   }
 
-  /** Adds one event per episode and organization, for the alert about it. */
+  /** Adds an event about unknown results, at most once a minute per organization, for alerting. */
   private reportTrouble({ organizationId }: Watched, message: string, at: number) {
     const last = this.troubled.get(organizationId);
     if (last !== undefined && Math.abs(at - last) < troubleNotedMs) return;
@@ -107,7 +107,7 @@ export class OutcomeRecorder {
   }
 }
 
-/** A failed check sees no certificate: the last one stays. */
+/** Returns the new expiry. A failed check receives no certificate, so that the last known expiry stays. */
 function certificateAfter(monitor: Watched, { status, certificateExpiresAt }: CheckResult) {
   const isGood = status === "up" || status === "degraded";
   return certificateExpiresAt ?? (isGood ? null : monitor.certificateExpiresAt);

@@ -8,26 +8,26 @@ type Family = (typeof families)[number];
 type Resource = Family | "file handles";
 
 export type Machine = {
-  /** Address families that can be used now; null where the system can't list them. */
+  /** Address families that are usable now; null if the system can't list its interfaces. */
   network: () => ReadonlySet<Family> | null;
   hasHandles: () => boolean;
 };
 export const thisMachine: Machine = { network: usableFamilies, hasHandles: hasFileHandles };
 
-/** A time without a resource, in milliseconds of the monotonic clock; `to` is Infinity while it lasts. */
+/** A period without a resource, in monotonic milliseconds. `to` is Infinity while it lasts. */
 type Gap = { resource: Resource; from: number; to: number };
-/** The end of a time in which no report could arrive, and the reason. */
+/** End of a period in which no report could arrive, and its reason. */
 export type Interruption = { until: number; reason: string };
 
-/** A network that has just returned is not usable at once: carrier, address resolution and routes take a moment. */
+/** Time after which a returned network is usable: carrier, address resolution and routes take a moment. */
 const settlingMs = 2_000;
 const maxGaps = 64;
 const noNetwork = "this machine had no network";
 
-/** Gaps in the resources of one machine. All times are of the monotonic clock. */
+/** Tracks gaps in the resources of one machine. All times are monotonic milliseconds. */
 export class MachineWatch {
   private gaps: Gap[] = [];
-  /** Families that were usable at some time. A family that the machine never had is no trouble. */
+  /** Families that were usable at some time. A family that the machine never had is not missing. */
   private readonly seen = new Set<Family>();
   private readonly machine: Machine;
 
@@ -35,11 +35,11 @@ export class MachineWatch {
     this.machine = machine;
   }
 
-  /** Reads the state of the machine; a gap that is found now began after `before`. */
+  /** Reads the state of the machine. A new gap is assumed to have started at `before`. */
   look(now: number, before: number) {
     this.note("file handles", this.machine.hasHandles(), now, before);
     const usable = this.machine.network();
-    // Unreadable, as with a full file table: the earlier state still counts.
+    // Interfaces can be unreadable, for example with a full file table. The last known state stays.
     if (usable === null) return;
     for (const family of families) {
       if (usable.has(family)) this.seen.add(family);
@@ -47,13 +47,16 @@ export class MachineWatch {
     }
   }
 
-  /** The resource that a connection to these addresses lacked, as a reason; null for none. Without addresses, any network would do. */
+  /**
+   * Names a resource that connections to these addresses lacked; null if they lacked none. Without addresses, any
+   * usable network suffices.
+   */
   lackedFor(addresses: readonly string[], from: number, now: number): string | null {
     if (this.gapsOf("file handles", from, now).length > 0) return noFileHandles;
     return this.lackedNetwork(addresses, from, now) ? noNetwork : null;
   }
 
-  /** What this machine lacks now, and since when; null for nothing. */
+  /** Returns the missing resource and the start of the gap; null if nothing is missing. */
   lackedNow(): { resource: "network" | "file handles"; from: number } | null {
     const open = this.gaps.filter(({ to }) => to === Infinity);
     const handles = open.find(({ resource }) => resource === "file handles");
@@ -80,7 +83,7 @@ export class MachineWatch {
       this.gaps = [...this.gaps, { resource, from: before, to: Infinity }].slice(-maxGaps);
   }
 
-  /** Gaps that overlap a time, with the moment after each of them. */
+  /** Returns the gaps that overlap a period. A gap lasts `settlingMs` longer than recorded. */
   private gapsOf(resource: Resource, from: number, to: number) {
     return this.gaps.filter(
       (gap) => gap.resource === resource && gap.from <= to && gap.to + settlingMs > from,
@@ -110,8 +113,8 @@ export class MachineWatch {
 let interfaces: NetworkInterfaceInfo[] | null = null;
 
 /**
- * Addresses of interfaces that are up and have a carrier; null where the system can't list them, as with a full
- * file table. Read once per turn of the event loop, however many checks fail in it.
+ * Lists the addresses of interfaces that are up and have a carrier. Returns null if the system can't list them, for
+ * example with a full file table. Caches the list for one turn of the event loop, in which many checks can fail.
  */
 function interfacesNow(): NetworkInterfaceInfo[] | null {
   if (interfaces !== null) return interfaces;
@@ -124,7 +127,7 @@ function interfacesNow(): NetworkInterfaceInfo[] | null {
   return interfaces;
 }
 
-/** Families with an address that reaches more than this machine and its link. */
+/** Returns the families with an address that is neither loopback nor link-local. */
 function usableFamilies(): ReadonlySet<Family> | null {
   const usable = interfacesNow()?.filter(
     ({ internal, address }) => !internal && !address.startsWith("fe80:"),
@@ -132,7 +135,7 @@ function usableFamilies(): ReadonlySet<Family> | null {
   return usable === undefined ? null : new Set(usable.map(({ family }) => family));
 }
 
-/** Whether this machine has no loopback interface; false where the system can't list them. */
+/** Whether this machine has no loopback interface; false if the system can't list its interfaces. */
 export function lacksLoopback(): boolean {
   return interfacesNow()?.some(({ internal }) => internal) === false;
 }

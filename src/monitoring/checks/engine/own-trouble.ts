@@ -1,14 +1,14 @@
-/** Notices when this appliance itself was the trouble: its event loop, its clocks or its machine. */
+/** Detects faults of this appliance that invalidate check results: stalls, clock jumps and missing resources. */
 import type { Clock } from "../../../core/time/clock.ts";
 import { type Interruption, type Machine, MachineWatch, thisMachine } from "./own-machine.ts";
 
-/** Longest time between two ticks of a watch. */
+/** Maximum time between two ticks. */
 export const tickMs = 200;
-/** A tick that is late by less than this is no stall. */
+/** Lateness of a tick above which it counts as a stall. */
 const latenessMs = 100;
-/** Difference between the wall clock and the monotonic clock from which on the clock was set, or the machine slept. */
+/** Change between wall clock and monotonic clock above which the clock was set or the machine slept. */
 const jumpMs = 2_000;
-/** A standstill of this length can keep a report from arriving: a job waits a few seconds for the response. */
+/** Standstill after which a report can be lost, because jobs wait only a few seconds for the response. */
 const interruptionMs = 2_000;
 const maxTroubles = 64;
 
@@ -16,7 +16,7 @@ export type OwnLack = { resource: "network" | "file handles"; since: number };
 
 type Trouble = { from: number; to: number; jumped: boolean };
 
-/** The one detector of standstills, jumps of the clock and a lost network, for checks, push monitors and reminders. */
+/** Detects standstills, clock jumps and a lost network, for checks, push monitors and reminders. */
 export class TroubleWatch {
   private readonly clock: Clock;
   private readonly monotonic: Clock;
@@ -38,7 +38,7 @@ export class TroubleWatch {
     this.runningSince = clock();
   }
 
-  /** Must be called every `tickMs`: a late tick means that everything else was late, too. */
+  /** Must be called every `tickMs`. A late call shows that the event loop was blocked. */
   tick() {
     const now = this.monotonic();
     const trouble = this.troubleUntil(now);
@@ -53,11 +53,11 @@ export class TroubleWatch {
   }
 
   /**
-   * The trouble between two times of the monotonic clock, as a reason; null where the process stood still for at
-   * most `toleratedMs` in all and the clock did not jump.
+   * Returns why results between two monotonic times are unreliable: a clock jump, or stalls of more than
+   * `toleratedMs` in total. Null if they are reliable.
    */
   during(from: number, to: number, toleratedMs: number): string | null {
-    // The timer of a check can run before the tick that would notice the stall.
+    // After a stall, the timer of a check can run before the tick that records the stall.
     const unnoticed = this.troubleUntil(this.monotonic());
     const met = [...this.troubles, ...(unnoticed === null ? [] : [unnoticed])].filter(
       (trouble) => trouble.from < to && trouble.to > from,
@@ -68,8 +68,8 @@ export class TroubleWatch {
   }
 
   /**
-   * Why a failure at these addresses proves nothing: a resource that the machine lacked at some time since `from`.
-   * Null where it lacked none. Without addresses, as after a failed name lookup, any network would do.
+   * Names a resource that connections to these addresses lacked since `from`, so that a failure proves nothing. Null
+   * if they lacked none. Without addresses, as after a failed lookup, any usable network suffices.
    */
   lackedFor(addresses: readonly string[], from: number): string | null {
     const now = this.monotonic();
@@ -77,14 +77,14 @@ export class TroubleWatch {
     return this.machine.lackedFor(addresses, from, now);
   }
 
-  /** What this machine lacks now, and since when in Unix milliseconds; null for nothing. */
+  /** Returns the missing resource and the start of the gap in Unix milliseconds; null if nothing is missing. */
   lackedNow(): OwnLack | null {
     const lack = this.machine.lackedNow();
     if (lack === null) return null;
     return { resource: lack.resource, since: this.clock() - (this.monotonic() - lack.from) };
   }
 
-  /** The last interruption since `from` in which no report could arrive; null for none. */
+  /** Returns the last interruption since `from` in which no report could arrive; null without one. */
   interruptionSince(from: number): Interruption | null {
     const now = this.monotonic();
     this.machine.look(now, this.lastTick);
@@ -104,7 +104,7 @@ export class TroubleWatch {
   }
 
   private noteStandstill({ from, to, jumped }: Trouble) {
-    // A clock that was set back shows no standstill.
+    // A clock that was set back is no sign of a standstill.
     const isForward = jumped && this.clock() - to - this.offset > jumpMs;
     if (!isForward && to - from < interruptionMs) return;
     this.standstill = { until: to, reason: "this appliance stood still" };

@@ -1,4 +1,4 @@
-/** Gathers check results and writes them, with states, incidents and events, in atomic batches. */
+/** Queues check results and writes them in atomic batches, together with states, incidents and events. */
 import { LeaseLost, type Leases, mustHold } from "../../../cluster/leases.ts";
 import { AppError } from "../../../core/errors.ts";
 import { monitorBounds } from "../../../core/limits.ts";
@@ -23,33 +23,33 @@ import {
 import type { MonitorState } from "../rules.ts";
 import { begunStates, type Watched } from "./watched-monitors.ts";
 
-/** Longest delay of a result that changes a state. */
+/** Maximum delay of a result that changes a state. */
 const changeMs = 250;
-/** Results per write: about 10 ms of work, 20 ms if all of them change a state. */
+/** Results per write. 250 take about 10 ms, or 20 ms if all of them change a state. */
 const batch = 250;
-/** Delay before a failed write, such as on a full disk, is repeated. */
+/** Delay before a failed write is retried, for example on a full disk. */
 const retryMs = 1_000;
-/** Interval at which failed writes are logged. */
+/** Minimum interval between two log lines about failed writes. */
 const logFailureMs = 60_000;
-/** Screenshots of waiting results; older ones are dropped. */
+/** Maximum screenshots in the queue. Older ones are dropped. */
 const maxScreenshots = 32;
 
 /** A judged check with its effect on the monitor. */
 export type Result = {
   monitor: Watched;
   heartbeat: HeartbeatRow;
-  /** Whether the heartbeat before it can cover some of its time. */
+  /** Whether the previous heartbeat covers part of the same time and must be shortened. */
   isEarly: boolean;
-  /** When the check ended; the time of the heartbeat. */
+  /** End of the check and time of the heartbeat, RFC 3339. */
   checkedAt: string;
   before: MonitorState;
   after: MonitorState;
-  /** Our sentence about why the monitor has its state. */
+  /** Reason for the state, without text from the target. */
   reason: string;
-  /** The same, or the words of the target; null leaves the last message unchanged. */
+  /** Reason that can contain text from the target; null leaves the last message unchanged. */
   message: string | null;
   certificateExpiresAt: string | null;
-  /** JSON. */
+  /** Details of the check as JSON. */
   details: string | null;
   /** JPEG of a failed browser check. */
   screenshot: Uint8Array | null;
@@ -57,12 +57,12 @@ export type Result = {
 
 type Dependencies = { store: Store; log: Log; signals: Signals; leases: Leases };
 
-/** A result that is not stored, and a promise for callers that wait for it. */
+/** An unstored result, with a promise if callers wait for it. */
 type Waiting = { result: Result; stored: PromiseWithResolvers<void> | null };
 
 export class ResultWriter {
   private queue: Waiting[] = [];
-  /** The last result of each monitor that is not stored, by monitor key. */
+  /** Last unstored result of each monitor, by monitor key. */
   private readonly latest = new Map<number, Waiting>();
   private events: Statement[] = [];
   private timer: ReturnType<typeof setTimeout> | null = null;
@@ -98,7 +98,7 @@ export class ResultWriter {
     }
   }
 
-  /** Resolves when the monitor's last result is on the disk. Rejects if a write fails, which is repeated later. */
+  /** Resolves when the monitor's last result is on the disk. Rejects if the write fails; it is retried later. */
   async stored(key: number): Promise<void> {
     const one = this.latest.get(key);
     if (one !== undefined) await (one.stored ??= Promise.withResolvers()).promise;
@@ -111,12 +111,12 @@ export class ResultWriter {
     this.flushWithin(changeMs);
   }
 
-  /** Number of results that are not written. */
+  /** Number of unwritten results. */
   waiting() {
     return this.queue.length;
   }
 
-  /** When the oldest waiting check ended, in Unix milliseconds; null for none. */
+  /** Unix milliseconds of the oldest waiting result; null if none is waiting. */
   waitingSince() {
     return this.queue[0]?.result.heartbeat.at ?? null;
   }
@@ -126,7 +126,7 @@ export class ResultWriter {
     return this.droppedCount;
   }
 
-  /** Writes everything that waits; false if a write failed, which is repeated later. */
+  /** Writes all waiting results. Resolves with false if a write failed; it is retried later. */
   flush(): Promise<boolean> {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
@@ -135,7 +135,7 @@ export class ResultWriter {
     return this.writing;
   }
 
-  /** Writes everything that waits, or gives up. */
+  /** Writes all waiting results in at most two attempts. */
   async stop() {
     this.isStopping = true;
     await this.flush();
@@ -171,7 +171,7 @@ export class ResultWriter {
     return true;
   }
 
-  /** Rejects all callers that wait, and repeats the write later. */
+  /** Rejects all waiting callers and schedules a retry. */
   private requeue(portion: readonly Waiting[], pending: readonly Statement[], error: unknown) {
     for (const one of [...portion, ...this.queue]) this.reject(one, error);
     this.queue = [...portion, ...this.queue];
@@ -204,7 +204,7 @@ export class ResultWriter {
     );
   }
 
-  /** Throws UNAVAILABLE. Bisects a portion that can't be written, and drops the result that causes the failure. */
+  /** Writes results. Bisects a portion that can't be written, to drop the faulty result. Throws UNAVAILABLE. */
   private async writePortion(
     portion: readonly Waiting[],
     events: readonly Statement[],
@@ -237,7 +237,7 @@ export class ResultWriter {
     const isHeld = ({ result }: Waiting) => held.has(result.monitor.lease);
     const lost = portion.filter((one) => !isHeld(one));
     for (const one of lost) this.reject(one, new LeaseLost());
-    log.warn("results of checks are void: another node does these checks", {
+    log.warn("results of checks are discarded: another node runs these checks now", {
       results: lost.length,
     });
     return portion.filter(isHeld);
@@ -259,7 +259,10 @@ function dropScreenshots(waiting: readonly Waiting[]) {
   for (const { result } of having.slice(0, -maxScreenshots)) result.screenshot = null;
 }
 
-/** Size of the next write. It ends before a monitor's second change of state, which depends on the stored first one. */
+/**
+ * Returns the number of results in the next write. A write contains at most one state change per monitor, because the second depends
+ * on the stored first one.
+ */
 function portionOf(waiting: readonly Waiting[]): number {
   const moved = new Set<number>();
   const end = waiting.findIndex(({ result: { monitor, before, after } }) => {
@@ -272,8 +275,8 @@ function portionOf(waiting: readonly Waiting[]): number {
 }
 
 /**
- * Results of monitors that were paused, resumed or deleted meanwhile are void: their epoch differs. A result
- * that is written again after an unknown outcome finds its state already stored, and causes no second event.
+ * Writes results atomically. Results of monitors that were paused, resumed or deleted meanwhile are ignored: their
+ * epoch differs. A retry after an unknown outcome finds the state already stored and adds no second event.
  */
 async function writeResults(
   store: Store,
@@ -323,9 +326,9 @@ const stateText = `update monitor_states set status = given.status, since = give
   where monitor_states.key = given.key and monitor_states.epoch = given.epoch`;
 
 type LastResult = Result & {
-  /** Whether one of the results was judged, which ends an earlier `notJudgedSince`. */
+  /** Whether one of the results was judged, which clears the stored `notJudgedSince`. */
   wasJudged: boolean;
-  /** RFC 3339; the first of the latest results that can't be judged. Null if the last one was judged. */
+  /** RFC 3339 time of the first unknown result in the current series; null if the last result was judged. */
   notJudgedSince: string | null;
 };
 
@@ -368,7 +371,7 @@ const begins = mustText(
   "exists (select 1 from monitor_states where key = ? and epoch = ? and (status, since) <> (?, ?))",
 );
 
-/** The event and the incident of a change of state. */
+/** Creates the statements of a state change: a guard, the event and the incident. */
 async function changeStatements(store: Store, result: Result): Promise<Statement[]> {
   const { monitor, heartbeat, checkedAt, before, after, reason } = result;
   const message = result.message ?? reason;

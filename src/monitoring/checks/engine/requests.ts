@@ -8,7 +8,7 @@ import { contradiction, type Probe } from "../rules.ts";
 import { unknownResult } from "./run-check.ts";
 import { findByPushToken, timeoutOf, type Watched } from "./watched-monitors.ts";
 
-/** The report of a push monitor's job. */
+/** Report that a job sends to its push monitor. */
 export type PushReport = {
   status: "up" | "down";
   message: string | null;
@@ -16,25 +16,25 @@ export type PushReport = {
 };
 
 type Target = { organizationId: string; monitorId: string };
-/** For the node that checks the monitor: run a check, or store a report. */
+/** Forwarded to the node that checks the monitor: runs a check if `report` is null, else stores the report. */
 type Request = Target & { report: PushReport | null };
-/** For other nodes: check without storing the result. */
+/** Sent to other nodes: runs a check without storing the result. */
 type Question = Target & { probe: true };
 
 type Dependencies = {
   store: Store;
   leases: Leases;
   limited: ReturnType<typeof limitOnDemand>;
-  /** Each resolves when the result is stored, with false if this node does not check the monitor. */
+  /** `check` and `take` resolve when the result is stored, with false if this node does not check the monitor. */
   check: (organizationId: string, monitorId: string) => Promise<boolean>;
   take: (organizationId: string, monitorId: string, report: PushReport) => Promise<boolean>;
-  /** Checks a monitor of any node, and stores nothing. */
+  /** Checks a monitor of any node without storing the result. */
   probe: (organizationId: string, monitorId: string) => Promise<CheckResult>;
 };
 
-/** Longest wait while no node has the lease. */
+/** Maximum wait until a node has the lease. */
 const takeoverMs = 15_000;
-/** Time for another node to receive the question and answer it, in addition to the check. */
+/** Time for the request and response between nodes, in addition to the timeout of the check. */
 const answerMs = 3_000;
 
 export function createCheckRequests({ store, leases, limited, check, take, probe }: Dependencies) {
@@ -73,7 +73,7 @@ export function createCheckRequests({ store, leases, limited, check, take, probe
   const done = async (request: Request) => (await doHere(request)) || doThere(request);
 
   return {
-    /** Returns the failure, or `unknown` if one of the other nodes sees none. */
+    /** Asks other nodes to confirm a failure. Returns the failure, or `unknown` if another node's check succeeds. */
     async confirmed(monitor: Watched, outcome: CheckResult): Promise<CheckResult> {
       const { organizationId, id: monitorId, confirmations, timeoutMs } = monitor;
       if (confirmations < 2) return outcome;
@@ -85,12 +85,12 @@ export function createCheckRequests({ store, leases, limited, check, take, probe
       const reason = contradiction(probes as Probe[], outcome.message);
       return reason === null ? outcome : unknownResult(reason);
     },
-    /** Throws UNAVAILABLE, RATE_LIMITED. */
+    /** Runs a check on the node that checks the monitor. Throws UNAVAILABLE, RATE_LIMITED. */
     checkNow: (caller: CheckCaller, monitorId: string) =>
       limited(caller, () =>
         done({ organizationId: caller.organizationId, monitorId, report: null }),
       ),
-    /** Resolves when the report is stored. */
+    /** Stores a report. Resolves with false for a paused monitor, null for an unknown token. */
     report: async (tokenHash: string, report: PushReport): Promise<boolean | null> => {
       const found = await findByPushToken(store, tokenHash);
       if (found === null) return null;

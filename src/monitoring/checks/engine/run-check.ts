@@ -1,4 +1,4 @@
-/** Executes one check within its timeout, and decides whether a failure is the target's or our own. */
+/** Executes one check within its timeout, and separates failures of the target from faults of this appliance. */
 import type { Clock } from "../../../core/time/clock.ts";
 import type { Log } from "../../../core/log.ts";
 import type { TargetGuard } from "../../../core/security/target-guard.ts";
@@ -23,7 +23,7 @@ import { checkKinds } from "../kinds.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
 import type { CheckTarget } from "../check.ts";
 
-/** Longest standstill of this process, at most a fifth of the timeout, after which a failure still counts. */
+/** Maximum total stall during a check after which its failure still counts; at most a fifth of the timeout. */
 export const maxStallMs = 700;
 
 type EngineDependencies = {
@@ -35,20 +35,20 @@ type EngineDependencies = {
   dockerSocket?: string;
   organizationId: string;
   accessTokens: AccessTokens;
-  /** Additional authorities of the organization, in PEM. */
+  /** Additional certificate authorities of the organization, in PEM. */
   authorities?: string | null;
   systemctl?: CheckContext["systemctl"];
   browser?: string | undefined;
   browserTurn: CheckContext["browserTurn"];
-  /** Memory for the answers of this check. */
+  /** Memory for the responses of this check. */
   memory: CheckMemory;
   inTurn: CheckContext["inTurn"];
 };
 
-/** Types that check this machine without a network. */
+/** Types that can check this machine itself, without a network. */
 const localTypes: ReadonlySet<string> = new Set<MonitorType>(["docker", "systemd"]);
 
-/** Steps in which a check reads what the target sent. */
+/** Steps in which a check processes data from the target. */
 const stepsOfTarget: ReadonlySet<OutgoingContext["step"]> = new Set([
   "waiting for the answer",
   "waiting for a message",
@@ -60,10 +60,7 @@ export function unknownResult(reason: string): CheckResult {
   return { status: "unknown", message: `${notJudged}${reason}.`, latencyMs: null };
 }
 
-/**
- * Executes one check, which ends after its timeout whatever the target does; `cancelled` ends it sooner.
- * Never throws.
- */
+/** Executes one check. Ends after its timeout, or earlier if `cancelled` aborts. Never throws. */
 export async function runCheck(
   target: CheckTarget,
   dependencies: EngineDependencies,
@@ -79,7 +76,7 @@ class CheckRun {
   private readonly startedAt: number;
   private readonly ending = new AbortController();
   private readonly context: CheckContext;
-  /** Addresses that the check connects to. */
+  /** Addresses of the last resolved host. */
   private reached: string[] = [];
 
   constructor(target: CheckTarget, dependencies: EngineDependencies) {
@@ -105,7 +102,7 @@ class CheckRun {
     } finally {
       clearTimeout(timer);
       cancelled.removeEventListener("abort", cancel);
-      // An abort without a reason would create an error with a stack.
+      // Without a reason, `abort` would create an error with a stack trace.
       this.ending.abort(failure ?? null);
       this.dependencies.memory.end();
     }
@@ -167,7 +164,7 @@ class CheckRun {
     return context;
   }
 
-  /** A blocked target was not contacted: it stays down. */
+  /** Inverts the outcome of an inverted monitor. A final failure, such as a blocked target, stays down. */
   private invert(outcome: CheckResult) {
     return this.target.inverted && outcome.final !== true ? inverse(outcome) : outcome;
   }
@@ -200,7 +197,7 @@ class CheckRun {
     return this.dependencies.trouble.lackedFor(addresses, this.startedAt);
   }
 
-  /** An error while bytes of the target are read counts as the target's failure, so that bad bytes can't hide an outage. */
+  /** Logs an unexpected error. While data of the target is processed, it counts as a failure of the target. */
   private unforeseen(error: unknown): TargetFailure | OwnTrouble {
     const { type } = this.target;
     this.dependencies.log.error("a check failed unexpectedly", { type, cause: String(error) });
@@ -224,10 +221,10 @@ class CheckRun {
   }
 }
 
-/** Characters of a detail. */
+/** Maximum characters of a detail. */
 const maxDetail = 200;
 
-/** Removes details that repeat a secret of the monitor, and shortens the others; null if none is left. */
+/** Removes details that contain a secret of the monitor, and shortens the others. Null if none remain. */
 function visibleDetails(found: FoundDetails, type: string, settings: object): Details | null {
   if (Object.keys(found).length === 0) return null;
   const repeatsSecret = secretFinder(() => {

@@ -1,44 +1,44 @@
-/** Runs each job at its due time on a monotonic clock, never twice at a time, in fair turns of organizations. */
+/** Runs each job at its due time, never twice at the same time, and shares the capacity fairly between organizations. */
 import type { Clock } from "../../../core/time/clock.ts";
 import { type Heap, pop, push } from "../../../core/collections/heap.ts";
 import { Turns } from "../../../core/collections/turns.ts";
 
 export type Limits = {
-  /** Runs divided evenly among organizations; others can't use an organization's share. */
+  /** Runs divided evenly among organizations. An organization's share is not lent to others. */
   reserved: number;
-  /** Runs beyond these shares, for organizations with more to do. */
+  /** Additional runs for organizations that need more than their share. */
   shared: number;
-  /** Runs of one organization in one lane. */
+  /** Maximum concurrent runs of one organization in one lane. */
   perLane: number;
 };
 
-/** What a job counts against. A job without a lane takes no time and needs no turn. */
+/** Limits that apply to a job. A job without a lane takes no time and starts immediately. */
 export type Terms = {
   organizationId: string;
   lane: string | null;
-  /** A waiting job is overdue after this time, and again after each further period of this length. */
+  /** Time after which a waiting job is reported as overdue, and interval of further reports. */
   patienceMs: number;
 };
 
 type Work = {
-  /** Gets the time at which the job was due; must not throw. */
+  /** Receives the due time of the job. Must not throw. */
   run(key: number, dueAt: number): Promise<void>;
   overdue(key: number): void;
 };
 
 type Job = {
   key: number;
-  /** When it is due. */
+  /** Due time in monotonic milliseconds. */
   at: number;
   terms: Terms;
   client: string;
   lane: string | null;
-  /** Its entry in the heap; null while it is not to be examined. */
+  /** Entry in the heap; null while no time is set at which to examine the job. */
   entry: Entry | null;
   /** Whether it is due and has not started. */
   waits: boolean;
 };
-/** When to examine a job, which can have been postponed since. */
+/** Time at which to examine a job. The job can have been postponed since. */
 type Entry = { at: number; key: number };
 
 export class Scheduler {
@@ -46,7 +46,7 @@ export class Scheduler {
   private readonly jobs = new Map<number, Job>();
   private readonly runs = new Map<number, Promise<void>>();
   private readonly turns: Turns<Job>;
-  /** Jobs and runs of each organization. */
+  /** Number of jobs and runs by organization. */
   private readonly counts = new Map<string, number>();
   private readonly work: Work;
   private readonly monotonic: Clock;
@@ -64,14 +64,14 @@ export class Scheduler {
     });
   }
 
-  /** Sets when to run next, in place of an earlier time. */
+  /** Sets the next due time of a job, replacing any previous one. */
   schedule(key: number, dueAt: number, terms: Terms) {
     const job = jobOf(key, dueAt, terms);
     const entry = this.jobs.get(key)?.entry;
     this.count(terms, 1);
     this.remove(key);
     this.jobs.set(key, job);
-    // A postponed job keeps its entry: it is examined at the earlier time, and postponed then.
+    // A postponed job reuses its entry: when that entry is due, the job moves to its later time.
     if (entry && entry.at <= dueAt) job.entry = entry;
     else this.examineAt(job, dueAt);
   }
@@ -83,7 +83,7 @@ export class Scheduler {
     this.count(job.terms, -1);
   }
 
-  /** Starts due jobs within the limits; the others wait for their turn. */
+  /** Starts due jobs within the limits. The others wait in the queue. */
   startDue() {
     const now = this.monotonic();
     const due: Job[] = [];
@@ -108,7 +108,7 @@ export class Scheduler {
         this.examineAt(job, Math.max(job.at, now) + job.terms.patienceMs);
   }
 
-  /** Starts the job at once, without limits, unless it is running; resolves at its end. */
+  /** Starts the job immediately, without limits, unless it is running. Resolves at the end of the run. */
   runNow(key: number, terms: Terms): Promise<void> {
     const known = this.runs.get(key);
     if (known !== undefined) return known;
@@ -121,12 +121,12 @@ export class Scheduler {
     return this.runs.has(key);
   }
 
-  /** Number of runs. */
+  /** Number of running jobs. */
   running() {
     return this.runs.size;
   }
 
-  /** Number of due jobs that wait for their turn or for the end of their last run. */
+  /** Number of due jobs that wait in the queue or for the end of their previous run. */
   waiting() {
     return this.jobs.values().reduce((count, { waits }) => count + Number(waits), 0);
   }
@@ -136,7 +136,7 @@ export class Scheduler {
     return this.counts.size;
   }
 
-  /** When the next job is due or overdue; null for none. */
+  /** Returns when the next job is due or overdue, in monotonic milliseconds; null without jobs. */
   nextDueAt(): number | null {
     for (let next = this.heap[0]; next !== undefined; next = this.heap[0]) {
       const job = this.jobs.get(next.key);
@@ -147,12 +147,12 @@ export class Scheduler {
     return null;
   }
 
-  /** Resolves when all runs, and those that waited for them, have ended. */
+  /** Resolves when all runs have ended, including jobs that started when a run ended. */
   async settled() {
     while (this.runs.size > 0) await Promise.all(this.runs.values());
   }
 
-  /** Starts no further job. */
+  /** Removes all jobs. Current runs continue. */
   stop() {
     this.jobs.clear();
   }
@@ -170,7 +170,7 @@ export class Scheduler {
     push(this.heap, job.entry);
   }
 
-  /** Runs a job whose turn was counted. */
+  /** Runs a job that was already counted as running in `turns`. */
   private start({ key, at, terms }: Job): Promise<void> {
     this.count(terms, 1);
     this.remove(key);
@@ -191,7 +191,7 @@ export class Scheduler {
       void this.start(next);
   }
 
-  /** Queues a due job; a running one is queued at its end. */
+  /** Queues a due job. A job that is still running is queued when its run ends. */
   private enqueue(job: Job) {
     job.waits = true;
     if (this.runs.has(job.key)) return;

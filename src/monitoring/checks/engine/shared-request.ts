@@ -1,16 +1,16 @@
-/** Requests whose answer several checks wait for, such as one for an access token. */
+/** Shares one request between several checks that wait for its response, such as an access token. */
 
-/** The check that sent the request ended before the answer. The others send it themselves. */
+/** The check that sent the request ended before the response arrived. Other checks send the request again. */
 class Abandoned extends Error {}
 
-/** The answer to a request of one check; rejects with Abandoned when that check ends first. */
+/** Resolves with the response to a request. Rejects with Abandoned if the check that sent it ends first. */
 export function untilAbandoned<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: ending, reject } = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => reject(new Abandoned()));
   return Promise.race([answer, ending]);
 }
 
-/** Calls `get` again if it waited for a request that another check abandoned. */
+/** Calls `get`, and repeats the call if another check abandoned the shared request. */
 export async function retryAbandoned<T>(get: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {

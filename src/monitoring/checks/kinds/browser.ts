@@ -1,4 +1,4 @@
-/** The browser check: loads a page in Chromium, performs steps, and searches for a text. */
+/** The browser check: loads a page in Chromium, performs steps, and searches the page for a text. */
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named } from "../../../core/outgoing/http/response.ts";
 import { JudgingProxy } from "../../../core/outgoing/judging-proxy.ts";
@@ -15,16 +15,16 @@ const maxBytes = 64 * 1024 * 1024;
 const maxTitle = 500;
 /** Poll interval while waiting for a page to satisfy a condition. */
 const pollMs = 100;
-/** Share of the timeout after which a wait ends, so that the check can still report its reason. */
+/** Share of the timeout after which a wait ends, so that the check can still report the reason. */
 const patience = 0.9;
-/** Share of the timeout after which no screenshot of a failed page is taken, and the longest time for one. */
+/** Share of the timeout by which the screenshot of a failed page must be complete. */
 const screenshotPart = 0.97;
 const maxScreenshotMs = 2_000;
 const maxScreenshotBytes = 192 * 1024;
-/** JPEG qualities; the next one is used if a screenshot is too large. */
+/** JPEG qualities in order. A screenshot that is too large is repeated with the next one. */
 const qualities = [60, 20, 5];
 
-/** Up when the page loads and all steps succeed. All its connections use a proxy that checks each address. */
+/** Up when the page loads and all steps succeed. All connections of the page use a proxy that checks each address. */
 export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
   const checkStartedAt = performance.now();
   const url = new URL(settings.url);
@@ -52,7 +52,7 @@ export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
         }
       });
     } catch (error) {
-      // A failed screenshot does not replace the failure of the check.
+      // An error during the screenshot must not replace the failure of the check.
       throw failure ?? error;
     } finally {
       proxy.close();
@@ -166,7 +166,7 @@ class PageVisit {
 
   private async loadFailure(errorText: string): Promise<Error> {
     let found = await this.proxyFailure();
-    // Chromium's error page can load a moment later.
+    // The error page of Chromium can load with a short delay.
     for (let polls = 0; found === null && errorText.includes("SOCKS") && polls < 20; polls++) {
       await Bun.sleep(pollMs);
       found = await this.proxyFailure();
@@ -174,10 +174,10 @@ class PageVisit {
     return found ?? new TargetFailure(reasonIn(errorText));
   }
 
-  /** Returns the error of the proxy's connection to the host of the page; null if it connected. */
+  /** Returns the error of the proxy's connection to the host of the page; null without an error. */
   private async proxyFailure(): Promise<Error | null> {
     const { page, settings, proxy } = this.visit;
-    // Chromium does not answer while it waits for the next page.
+    // Chromium does not respond while it waits for the next page.
     const found = await Promise.race([frameOf(page), Bun.sleep(5 * pollMs)]);
     const url = URL.parse(found?.frame.unreachableUrl ?? "") ?? new URL(settings.url);
     return proxy.failureOf(url.hostname, portOf(url));
@@ -209,7 +209,7 @@ class PageVisit {
   }
 }
 
-/** Takes a JPEG screenshot of the page; null if it fails or takes too long. */
+/** Takes a JPEG screenshot of the page. Null if it fails, takes too long, or stays too large. */
 async function screenshotOf(page: Page, leftMs: number): Promise<Uint8Array | null> {
   const over = Promise.withResolvers<null>();
   const timer = setTimeout(() => over.resolve(null), leftMs);

@@ -38,7 +38,7 @@ export const checkCommand: CheckKind<"command"> = async (settings, context) => {
   return { status: "up", message, latencyMs, details, ...(said !== undefined && { said }) };
 };
 
-/** First line that is not empty, without control characters and cut to `maxLine` characters. */
+/** Returns the first non-empty line without control characters, cut to `maxLine` characters. */
 function firstLine(text: string): string | null {
   const lines = text.split(/[\r\n]+/).map((line) => line.replace(/\p{C}/gu, " ").trim());
   const first = lines.find((line) => line !== "");
@@ -46,8 +46,8 @@ function firstLine(text: string): string | null {
 }
 
 /**
- * Finds the program in the folder, after resolving symbolic links. Rejects a program that users other than root and
- * this process can replace. Throws TargetFailure, OwnTrouble.
+ * Finds the program in the folder, after resolving symbolic links. Rejects programs that users other than root and
+ * the user of this process can replace. Throws TargetFailure, OwnTrouble.
  */
 async function executableIn(given: string, command: string): Promise<string> {
   if (process.platform === "win32") throw new OwnTrouble("programs are not run on Windows");

@@ -1,4 +1,4 @@
-/** Compares values of DNS records by type: names in any case, addresses in any notation, text exactly. */
+/** Compares values of DNS records by type: names without case, addresses in any notation, text exactly. */
 import { isIP } from "node:net";
 import { asciiName } from "../../../core/security/destinations.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
@@ -24,21 +24,21 @@ export function comparable(type: RecordType, value: string): string {
   }
 }
 
-/** Normalizes an IPv6 address (RFC 5952). An address with a zone stays unchanged: records have no zone. */
+/** Normalizes an IPv6 address (RFC 5952). An address with a zone stays unchanged and matches no record. */
 function plainAddress(value: string): string {
   const text = value.trim();
   if (isIP(text) !== 6) return text;
   return URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1) ?? text;
 }
 
-/** Normalizes numbers followed by a name. */
+/** Normalizes the numbers and the name of an MX or SRV record. */
 function withName(value: string): string {
   const parts = value.trim().split(/\s+/);
   const name = asciiName(parts.at(-1) ?? "");
   return [...parts.slice(0, -1).map((part) => part.replace(/^0+(?=\d)/, "")), name].join(" ");
 }
 
-/** Normalizes flags, a tag in any case, and a value with or without quotes (RFC 8659 §4.1). */
+/** Normalizes a CAA record: flags, lower-case tag, quoted value (RFC 8659 §4.1). */
 function plainCaa(value: string): string {
   const [, flags = "", tag = "", rest = value] =
     /^\s*(\d+)\s+([A-Za-z0-9]+)\s+(.*?)\s*$/s.exec(value) ?? [];

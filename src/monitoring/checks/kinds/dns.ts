@@ -43,7 +43,7 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
 };
 
 async function resolverOf({ resolver }: Settings, context: CheckContext): Promise<Resolver> {
-  // Queries twice, with a longer second timeout. The timeout of the check limits both.
+  // The second attempt has a longer timeout. The timeout of the check limits both.
   const made = new Resolver({
     timeout: Math.max(100, Math.floor(context.timeoutMs / 4)),
     tries: 2,
@@ -116,7 +116,7 @@ function failureOf(error: unknown, type: string): unknown {
     case "EBADRESP":
       return new TargetFailure("The answer is not valid for DNS.");
     case "EBADNAME":
-      return new TargetFailure("This is not a name that DNS can have.");
+      return new TargetFailure("This is not a valid DNS name.");
     default:
       return rcodeIn(error) === null || reasonFor(error) instanceof OwnTrouble
         ? error
@@ -124,6 +124,6 @@ function failureOf(error: unknown, type: string): unknown {
   }
 }
 
-/** Code of a c-ares error without the leading E; null for other errors. */
+/** Returns the code of a c-ares error without the leading E; null for other errors. */
 const rcodeIn = (error: unknown) =>
   /^E([A-Z]{3,20})$/.exec((error as NodeJS.ErrnoException).code ?? "")?.[1] ?? null;

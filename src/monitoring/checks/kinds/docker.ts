@@ -1,4 +1,4 @@
-/** The Docker check: asks the Docker API whether containers run and are healthy. */
+/** The Docker check: queries the Docker API for the state and health of containers. */
 import { type Connection, dialFile } from "../../../core/outgoing/connection.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { jsonOf, wholeBody } from "../../../core/outgoing/http/decoded-body.ts";
@@ -87,7 +87,7 @@ async function containersCalled(
 /** Known container states except `running`. */
 const states = ["created", "restarting", "removing", "paused", "exited", "dead"];
 
-/** Start of `Status` in each state except `running`; for `paused`, its end. */
+/** Pattern of `Status` in each state except `running`. */
 const statusWords: readonly [RegExp, string][] = [
   [/\(Paused\)/, "paused"],
   [/^Exited\b/, "exited"],
@@ -97,7 +97,7 @@ const statusWords: readonly [RegExp, string][] = [
   [/^Removal In Progress\b/, "removing"],
 ];
 
-/** A container is running only if both fields agree. */
+/** Returns the state of a container. It is `running` only if both fields agree. */
 function stateOf({ State, Status }: Container): string {
   if (State !== "running") return states.includes(State) ? State : "unknown";
   return statusWords.find(([words]) => words.test(Status))?.[1] ?? "running";
@@ -119,7 +119,7 @@ function detailsOf(containers: readonly Container[]): DetailsOf<"docker"> {
   return { state: stateOf(only), ...(health !== null && { health }) };
 }
 
-/** Describes the containers: their issue, or their state without one. */
+/** Describes the containers by their issue, or by their state if there is no issue. */
 function judged(containers: readonly Container[]): { issue?: string; words?: string } {
   const [only] = containers;
   if (only === undefined) return { issue: "There is no such container." };

@@ -1,4 +1,4 @@
-/** The domain check: asks the registry over RDAP when a domain expires, and caches the response. */
+/** The domain check: queries the registry over RDAP for the expiry of a domain, and caches the response. */
 import { minuteInUtc } from "../../../core/time/clock.ts";
 import { setRecent } from "../../../core/collections/recent-set.ts";
 import { jsonOf, wholeBody } from "../../../core/outgoing/http/decoded-body.ts";
@@ -17,13 +17,13 @@ const maxBytes = 256 * 1024;
 const maxRedirects = 5;
 const maxCached = 10_000;
 
-/** Expiry date and states of a domain, as its registry reports them. */
+/** Expiry date and status values of a domain in its registry. */
 type Registration = { expiresAt: string; states: readonly string[] };
 
-/** Cached responses by organization, server and domain: registries reject frequent queries. */
+/** Cached responses by organization, server and domain. Registries reject frequent queries. */
 const asked = new Map<string, { until: number; answer: Promise<Registration> }>();
 
-/** The registry rejects queries for some seconds (Retry-After). */
+/** The registry is rate limiting or unavailable, and sent a Retry-After. */
 class BusyRegistry extends TargetFailure {
   readonly seconds: number;
 
@@ -135,7 +135,7 @@ function failureOf({ status, headers }: HttpAnswer, now: number): TargetFailure 
     : new TargetFailure(message);
 }
 
-/** Checks that the RDAP server's name resolves. Registries without an entry at IANA rarely have `rdap.nic.*`. */
+/** Throws unless the RDAP server's name resolves. For unlisted registries `rdap.nic.*` is only a guess. */
 async function mustBeKnown(host: string, context: CheckContext) {
   context.step = "resolving the name";
   try {

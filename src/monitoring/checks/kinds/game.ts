@@ -1,4 +1,4 @@
-/** The game server check: queries the status of Source-engine and Minecraft servers. */
+/** The game server check: queries Source-engine and Minecraft servers for their number of players. */
 import { asciiName } from "../../../core/security/destinations.ts";
 import { askByDatagram, type Datagrams } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
@@ -20,7 +20,7 @@ const simple = Buffer.from([0xff, 0xff, 0xff, 0xff]);
 const query = Buffer.concat([simple, Buffer.from("TSource Engine Query\0")]);
 const maxChallenges = 10;
 
-/** A2S_INFO, https://developer.valvesoftware.com/wiki/Server_queries */
+/** Queries a Source-engine server (A2S_INFO): https://developer.valvesoftware.com/wiki/Server_queries */
 async function source(
   { host, port }: Settings,
   context: CheckContext,
@@ -32,7 +32,7 @@ async function source(
   return { status: "up", message, latencyMs, details };
 }
 
-/** Queries the status. A server can first send a challenge, which the next query must contain. */
+/** Queries the status. The server can first send a challenge, which the next query must repeat. */
 function sourceQuery(send: Datagrams["send"]) {
   let challenge = Buffer.alloc(0);
   let challenges = 0;
@@ -82,17 +82,17 @@ function statusIn(answer: Buffer, kind: string): Status | null {
   if (isSource) at += 2;
   const [players, maxPlayers] = answer.subarray(at, at + 2);
   if (players === undefined || maxPlayers === undefined) return null;
-  // Skips both player counts, bots, server type, system, password and anti-cheat fields before the version.
+  // Skips the fields before the version: both player counts, bots, server type, system, password, anti-cheat.
   at += 7;
   return { name, players, maxPlayers, map, ...(isSource && { version: text() }) };
 }
 
 const inWords = ({ players, maxPlayers }: Status) => `${players} of ${maxPlayers} players`;
 
-/** Maximum response size. Responses contain an icon of 64 × 64 pixels. */
+/** Maximum response size. Responses can contain an icon of 64 × 64 pixels. */
 const maxBytes = 128 * 1024;
 
-/** Queries the status of Java Edition, https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping */
+/** Queries a Minecraft server (Java Edition): https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping */
 function minecraft(
   settings: Settings,
   context: CheckContext,

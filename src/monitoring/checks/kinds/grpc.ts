@@ -1,4 +1,4 @@
-/** The gRPC check: calls the standard health service of a server. */
+/** The gRPC check: calls the standard health service of a server over HTTP/2. */
 import { Duplex } from "node:stream";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
@@ -93,7 +93,7 @@ async function health(wire: Wire, { host, service, tls }: Settings, signal: Abor
   }
 }
 
-/** Builds a gRPC message with the name of the service as its first field. */
+/** Builds a gRPC request message: the name of the service is its first field. */
 function requestFor(service: string): Buffer {
   const name = Buffer.from(service);
   const length =
@@ -104,7 +104,7 @@ function requestFor(service: string): Buffer {
   return Buffer.concat([head, message]);
 }
 
-/** Reads the first field of a response. Protocol Buffers omit a field with the value 0. */
+/** Reads the first field of a response. Protocol Buffers omit fields with the value 0. */
 function statusIn(body: Buffer): number {
   const [compressed, ...rest] = body;
   if (compressed !== 0 || rest.length < 4) throw notGrpc();

@@ -26,7 +26,7 @@ export function encodedBody({ bodyType, body, form }: BodySettings): Encoded {
   }
 }
 
-/** https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data */
+/** Encodes a form: https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data */
 function multipart(form: readonly FormField[]): Encoded {
   const boundary = `signalbox-${randomToken(32)}`;
   const parts = form.map(({ name, value, fileName, contentType }) => {

@@ -1,4 +1,4 @@
-/** Reads the body of an HTTP response until its conditions are decided, and judges them. */
+/** Reads the body of an HTTP response until all conditions on it are decided, and judges them. */
 import { parseBounded } from "../../../core/text/json.ts";
 import { monitorBounds } from "../../../core/limits.ts";
 import { type Ending, readCoded, readDecoded } from "../../../core/outgoing/http/decoded-body.ts";
@@ -27,22 +27,24 @@ const maxText = "the first 1 MiB of the answer";
 type Context = Pick<CheckContext, "memory" | "signal" | "inTurn">;
 
 type ReadBody = {
-  /** Returns the issue of the first violated condition; null without one. */
+  /** Returns the issue of the first violated condition; null if all are satisfied. */
   issue(): Promise<Issue | null>;
-  /** Returns the body or a value in it. Works only if the body was retained. */
+  /** Returns the body or a value in it. Requires that the whole body was retained. */
   received(part: Pick<Condition, "source" | "path">): Received;
-  /** Whether only the first 1 MiB of a longer body was searched for text that must be absent. */
+  /** Whether only the first 1 MiB of a longer body was searched for a text that must be absent. */
   isPartlySearched: boolean;
   /** Releases the memory of the body. */
   drop(): void;
 };
 
-/** Bytes that the check can still read. */
+/** Bytes that the check is still allowed to read. */
 export type ByteAllowance = { left: number };
 
-/** How long to read a body without a known end after all conditions are decided, to detect a broken connection. */
+/**
+ * How long to keep reading a body of unknown length after all conditions are decided, to detect a broken connection.
+ */
 export const usualPatienceMs = monitorBounds.endlessBody.value * 1_000;
-/** Interval between searches of a body without a known end. */
+/** Interval between two searches of a body of unknown length. */
 const searchEveryMs = 100;
 
 /** Whether the media type is an endless stream. */
@@ -55,17 +57,17 @@ const isSearched = (condition: Condition) =>
 const isNegative = ({ source, op }: Condition) =>
   source === "body" && (op === "notContains" || op === "notMatches");
 
-/** Conditions on a response; only conditions on its body are judged here. */
+/** Conditions on a response. Only conditions on the body are judged here. */
 type Wanted = {
   conditions: readonly Condition[];
   secrets: Secrets;
-  /** Whether a later step needs a value from the body, so that all of it is retained. */
+  /** Whether a later step needs a value from the body, so that the whole body must be retained. */
   isSaved: boolean;
 };
 
 /**
- * Reads a body until its conditions are decided. A compression bomb costs at most 1 MiB. A truncated body is a
- * connection error. Throws TargetFailure, OwnTrouble.
+ * Reads a body until its conditions are decided. Decompression stops after 1 MiB. A truncated body is a connection
+ * error. Throws TargetFailure, OwnTrouble.
  */
 export async function readBody(
   answer: HttpAnswer,
@@ -112,13 +114,13 @@ export async function readBody(
 type EndOptions = {
   stop: () => void;
   patienceMs: number;
-  /** Whether further bytes cannot change the result of any condition. */
+  /** Whether further bytes can't change the result of any condition. */
   isDecided: () => boolean;
-  /** Whether a decided set of conditions contains a failure. */
+  /** Whether decided conditions include a failure, because a text that must be absent was found. */
   isFailedOnceDecided: boolean;
 };
 
-/** Stops reading a body without a known end once further bytes cannot change the result. */
+/** Stops reading a body of unknown length when further bytes can't change the result. */
 class EndWatch {
   private timer: NodeJS.Timeout | null = null;
   private isLast = false;

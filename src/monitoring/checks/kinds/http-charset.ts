@@ -1,10 +1,10 @@
-/** Finds the charset of a body by the labels of the Encoding standard (https://encoding.spec.whatwg.org). */
+/** Determines the charset of a response body. Labels: https://encoding.spec.whatwg.org */
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 
-/** Bytes at the start of a body that can declare its charset (https://html.spec.whatwg.org/#determining-the-character-encoding). */
+/** Bytes in which a body can declare its charset: https://html.spec.whatwg.org/#determining-the-character-encoding */
 export const declarationBytes = 1024;
 
-/** The charset parameter of a Content-Type (RFC 9110 §8.3.2), which can be in quotes. */
+/** Charset parameter of a Content-Type, with or without quotes (RFC 9110 §8.3.2). */
 const parameter = /;\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^;,\s]*))/i;
 const declarationOfXml = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)["']/i;
 const comment = /<!--[^]*?(?:-->|$)/g;
@@ -12,7 +12,7 @@ const meta = /<meta[\s/](?:"[^"]*"|'[^']*'|[^"'>])*/gi;
 const attribute =
   /(?<=[\s/"'])(charset|content|http-equiv)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+?)(?=\/?(?:\s|$)))/gi;
 
-/** Encodings that the standard refuses to decode, because they can hide markup. */
+/** Encodings that the standard does not decode, because they can hide markup. */
 const unreadable =
   /^(csiso2022kr|hz-gb-2312|iso-2022-cn|iso-2022-cn-ext|iso-2022-kr|replacement)$/i;
 
@@ -35,13 +35,13 @@ function byMark([first, second, third]: Uint8Array): Bun.Encoding | null {
   return first === 0xff && second === 0xfe ? "utf-16le" : null;
 }
 
-/** Recognizes UTF-16 without a mark: JSON and XML start with an ASCII character. */
+/** Detects UTF-16 without a byte order mark. JSON and XML start with an ASCII character, so one byte is 0. */
 function byZeros([first, second]: Uint8Array): Bun.Encoding | null {
   if (first === undefined || second === undefined || (first === 0) === (second === 0)) return null;
   return first === 0 ? ("utf-16be" as Bun.Encoding) : "utf-16le";
 }
 
-/** Finds the charset in the first `<meta>` with one: in an attribute, or in a Content-Type `http-equiv`. */
+/** Finds the charset in `<meta>` elements: in `charset`, or in the `content` of an `http-equiv` Content-Type. */
 function labelInMeta(text: string): string | undefined {
   for (const [element] of text.matchAll(meta)) {
     const attributes = new Map(
@@ -59,7 +59,7 @@ function labelInMeta(text: string): string | undefined {
   return undefined;
 }
 
-/** Reads a declaration in the body. UTF-16 cannot be correct, since the declaration itself is ASCII. */
+/** Reads the declaration in the body. UTF-16 can't be correct, because the declaration itself is ASCII. */
 function byDeclaration(start: Uint8Array): Bun.Encoding | null {
   const text = Buffer.from(start).toString("latin1").replace(comment, "");
   const declared = encodingOf(declarationOfXml.exec(text)?.[1] ?? labelInMeta(text));
@@ -72,11 +72,11 @@ function encodingIn(contentType: string): Bun.Encoding | null {
   return encodingOf(double ?? single ?? plain);
 }
 
-/** Whether the headers name the charset. A byte order mark in the body still takes precedence. Throws TargetFailure. */
+/** Whether the Content-Type determines the charset, unless the body has a byte order mark. Throws TargetFailure. */
 export const isDeclared = (contentType: string): boolean =>
   /^text\/event-stream\b/i.test(contentType) || encodingIn(contentType) !== null;
 
-/** Determines the charset of a body by its byte order mark, Content-Type, or declaration, in this order; else UTF-8. */
+/** Determines the charset by byte order mark, Content-Type or declaration, in this order. Defaults to UTF-8. */
 export function charsetOf(contentType: string, body: Uint8Array): Bun.Encoding {
   const start = body.subarray(0, declarationBytes);
   const mark = byMark(start);

@@ -1,4 +1,4 @@
-/** Stores cookies during one HTTP check (RFC 6265) and sends them with its redirects and steps. */
+/** Stores the cookies of one HTTP check (RFC 6265) and adds them to its redirects and steps. */
 import { isIP } from "node:net";
 import { asciiName } from "../../../core/security/destinations.ts";
 import { monitorBounds } from "../../../core/limits.ts";
@@ -25,7 +25,7 @@ const isBelow = (host: string, domain: string) =>
 
 const isTrustworthy = (url: URL) => url.protocol === "https:";
 
-/** RFC 6265 §5.1.4. */
+/** Path of a cookie without the Path attribute (RFC 6265 §5.1.4). */
 const defaultPath = ({ pathname }: URL) => pathname.slice(0, pathname.lastIndexOf("/")) || "/";
 
 const isWithin = (pathname: string, path: string) =>
@@ -58,7 +58,7 @@ export class CookieJar {
     return pairs.length === 0 ? null : pairs.join("; ");
   }
 
-  /** Adds the stored cookies to a request. A cookie in the request's header wins over a stored one of the same name. */
+  /** Adds the stored cookies to a request. A cookie in the request's own header overrides a stored one. */
   addTo(request: HttpRequest): HttpRequest {
     const jar = this.headerFor(request.url);
     if (jar === null) return request;
@@ -68,7 +68,7 @@ export class CookieJar {
     return { ...request, headers };
   }
 
-  /** Values that can identify a session and must not be shown. */
+  /** Values of at least 8 characters. They can identify a session and must not be shown. */
   secrets(): string[] {
     return this.cookies.map(({ value }) => value).filter((value) => value.length >= 8);
   }
@@ -82,7 +82,7 @@ export class CookieJar {
     const host = hostOf(url);
     const wanted = asciiName(fieldText(attributes.get("domain") ?? "").replace(/^\./, ""));
     const domain = wanted === "" ? host : wanted;
-    // A name without a dot belongs to a registry, such as `com`, or to a host of the LAN.
+    // A name without a dot is a top-level domain, such as `com`, or a host in the local network.
     const isRegistry = !domain.includes(".");
     const isHostOnly = wanted === "" || (domain === host && isRegistry);
     const path = attributes.get("path")?.startsWith("/")
@@ -93,7 +93,7 @@ export class CookieJar {
       return;
     if (!isHostOnly && (isRegistry || !isBelow(host, domain))) return;
     if (isSecure && !isTrustworthy(url)) return;
-    // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-4.1.3
+    // Name prefixes: https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-4.1.3
     if (/^__secure-/i.test(name) && !isSecure) return;
     if (/^__host-/i.test(name) && !(isSecure && path === "/" && !attributes.has("domain"))) return;
     this.cookies = this.cookies.filter(
@@ -104,7 +104,7 @@ export class CookieJar {
   }
 }
 
-/** Attributes by lower-case name; the last duplicate wins. */
+/** Returns attributes by lower-case name. The last duplicate wins. */
 function attributesIn(parts: readonly string[]): Map<string, string> {
   return new Map(
     parts.map((part) => {
@@ -117,7 +117,7 @@ function attributesIn(parts: readonly string[]): Map<string, string> {
 /** Two-digit year after day and month. RFC 6265 §5.1.1 maps it to 1970–2069. */
 const shortYear = /(?<=\b\d{1,2} [A-Za-z]{3} )\d\d(?= )/;
 
-/** Max-Age takes precedence over Expires (RFC 6265 §4.1.2.2). */
+/** Whether the cookie is expired. Max-Age takes precedence over Expires (RFC 6265 §4.1.2.2). */
 function isExpired(attributes: ReadonlyMap<string, string>, nowMs: number): boolean {
   const maxAge = attributes.get("max-age") ?? "";
   if (/^-?\d+$/.test(maxAge)) return Number(maxAge) <= 0;
@@ -127,7 +127,7 @@ function isExpired(attributes: ReadonlyMap<string, string>, nowMs: number): bool
   return Date.parse(date) <= nowMs;
 }
 
-/** Adds cookies of the jar to a `Cookie` header, except for names that the header already has. */
+/** Appends the stored cookies to a `Cookie` header, except for names that the header already contains. */
 function withCookies(own: string | undefined, jar: string): string {
   if (own === undefined) return jar;
   const nameIn = (pair: string) => pair.split("=", 1)[0]?.trim();

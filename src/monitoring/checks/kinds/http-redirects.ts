@@ -6,7 +6,7 @@ export function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-/** Whether a header describes the body, which a redirect can drop (RFC 9110 §15.4). */
+/** Whether a header describes the body. A redirect that drops the body drops it, too (RFC 9110 §15.4). */
 const isAboutBody = (name: string) => /^(content-.*|digest|last-modified)$/i.test(name);
 
 /**

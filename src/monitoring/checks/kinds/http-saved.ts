@@ -6,10 +6,12 @@ import type { SavedValue } from "../../../core/text/placeholders.ts";
 import type { Received } from "../protocols/assertions.ts";
 import type { CheckContext } from "../check.ts";
 
-/** Maximum length of a saved value: long enough for tokens and IDs, but not for pages. */
+/** Maximum characters of a saved value: enough for tokens and IDs, but not for pages. */
 const maxLength = 8 * 1024;
 
-/** Extracts a value from a response for later steps. Throws TargetFailure, whose sentence does not quote the response. */
+/**
+ * Extracts a value from a response for later steps. Throws TargetFailure, whose message does not quote the response.
+ */
 export async function savedValue(
   { name, expression }: Save[number],
   received: Received,

@@ -1,11 +1,14 @@
-/** Searches an HTTP body for texts while it is received. */
+/** Searches the body of an HTTP response for texts while it is received. */
 import { growingBuffer, inPieces, uncounted } from "../../../core/outgoing/memory.ts";
 import { charsetOf, declarationBytes, isDeclared } from "./http-charset.ts";
 
-/** Bytes per searched piece. The retained tail of a piece keeps the whole piece in memory. */
+/** Bytes per search. The retained tail is a slice, so that the whole piece stays in memory. */
 const searchedBytes = 16 * 1024;
 
-/** Finds texts across pieces of the body. Retains only its start and a tail as long as the longest text. */
+/**
+ * Finds texts across chunks of the body. Retains only the start of the body and a tail of the length of the longest
+ * text.
+ */
 export class TextSearch {
   readonly found = new Set<string>();
   /** First characters of the body, up to `startLength`. */
@@ -16,7 +19,7 @@ export class TextSearch {
   private readonly overlap: number;
   private decoder: TextDecoder | null = null;
   private tail = "";
-  /** Bytes received before the charset is known. */
+  /** First bytes of the body, until the charset is known. */
   private readonly undecoded = growingBuffer(declarationBytes, uncounted);
   private readonly pieces = inPieces((piece) => this.search(piece), searchedBytes);
 

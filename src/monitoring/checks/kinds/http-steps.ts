@@ -13,13 +13,13 @@ type Settings = Parameters<CheckKind<"http">>[0];
 export type Asking = Omit<Step, "name">;
 type Values = ReadonlyMap<string, SavedValue>;
 
-/** Whether a request has the monitor's origin, and so may contain its credentials. */
+/** Whether a request is sent to the monitor's origin, so that it may contain the monitor's credentials. */
 export const isOwn = (asking: Asking, settings: Settings): boolean =>
   asking === settings ||
   asking.url.startsWith("/") ||
   new URL(asking.url).origin === new URL(settings.url).origin;
 
-/** Builds a request and inserts saved values. Throws TargetFailure for a value that does not fit its position. */
+/** Builds a request and inserts saved values. Throws TargetFailure for a value that is invalid in its position. */
 export function requestOf(
   asking: Asking,
   settings: Settings,
@@ -57,7 +57,7 @@ export function requestOf(
   return { url, method, headers: Object.fromEntries(headers.values()), body, verifyTls, transport };
 }
 
-/** Headers by lower-case name. Headers of a step override headers of the monitor. */
+/** Returns headers by lower-case name. Headers of a step override headers of the monitor. */
 function headersOf(
   asking: Asking,
   settings: Settings,
@@ -74,7 +74,7 @@ function headersOf(
   if (isOwn(asking, settings)) {
     const { basicAuth, bearerToken, variables } = settings;
     setAll(settings.headers, Object.keys(variables).length > 0);
-    // Describes the body of the first request, not of this step.
+    // This Content-Type describes the body of the first request, not of the step.
     if (!isFirst) headers.delete("content-type");
     if (basicAuth !== null) {
       const pair = `${basicAuth.username}:${basicAuth.password ?? ""}`;
@@ -87,10 +87,10 @@ function headersOf(
   return headers;
 }
 
-/** Encodes the token as UTF-8, one header character per byte. */
+/** Builds the Authorization value. Each UTF-8 byte of the token becomes one header character. */
 export const bearerOf = (token: string) => `Bearer ${Buffer.from(token).toString("latin1")}`;
 
-/** Rejects control characters: a line break would start another header or the body. */
+/** Throws TargetFailure for control characters, because a line break would start another header or the body. */
 function mustFit(name: string, value: string): string {
   if (/[^\P{Cc}\t]/u.test(value))
     throw new TargetFailure(`A value for the header ${name} has control characters.`);

@@ -12,14 +12,15 @@ import { retryAbandoned, untilAbandoned } from "../engine/shared-request.ts";
 
 /** Maximum size of a response from the token endpoint. */
 const maxBytes = 64 * 1024;
-/** Lifetime of a token without `expires_in`, and the maximum for any token. */
+/** Lifetime of a token without `expires_in`. */
 const usualSeconds = 300;
+/** Maximum time to cache a token, also with a longer `expires_in`. */
 const maxSeconds = 86_400;
 
-/** Connection settings, the same as for the target. */
+/** Connection settings, which are the same as for the target. */
 type ConnectionOf = Pick<HttpRequest, "verifyTls" | "transport">;
 
-/** Provides the access token of one check by the client credentials grant (RFC 6749 §4.4). */
+/** Provides the access token of one check, using the client credentials grant (RFC 6749 §4.4). */
 export function tokenOf(oauth2: OAuth2, connection: ConnectionOf, context: CheckContext) {
   const credentials = createHash("sha256")
     .update(JSON.stringify([context.organizationId, oauth2, connection]))
@@ -50,12 +51,12 @@ export function tokenOf(oauth2: OAuth2, connection: ConnectionOf, context: Check
       mayBeOld = false;
       return true;
     },
-    /** Values that must not be shown. */
+    /** Values that messages must not contain. */
     secrets: () => (token === null ? [] : [token]),
   };
 }
 
-/** Form encoding, which client ID and secret need before Basic authentication (RFC 6749 §2.3.1, appendix B). */
+/** Form-encodes the client ID or secret for Basic authentication (RFC 6749 §2.3.1, appendix B). */
 const encoded = (text: string) => new URLSearchParams({ text }).toString().slice("text=".length);
 
 function requestOf(oauth2: OAuth2, connection: ConnectionOf): HttpRequest {
@@ -116,7 +117,7 @@ async function asked(request: HttpRequest, context: CheckContext): Promise<Acces
   return { token, until: context.now() + livesSeconds(seconds) * 1_000 };
 }
 
-/** Lifetime of a token in seconds. Some services send it as text. */
+/** Returns the lifetime of a token in seconds. Some services send it as text. */
 function livesSeconds(said: unknown): number {
   const seconds = typeof said === "string" && /^\d{1,9}$/.test(said) ? Number(said) : said;
   return typeof seconds === "number" && seconds >= 0 ? Math.min(seconds, maxSeconds) : usualSeconds;

@@ -1,4 +1,4 @@
-/** The HTTP check: sends a request and optional further steps, and judges each response by its conditions. */
+/** The HTTP check: sends a request and optional further steps, and judges each response by conditions. */
 import type { Connection } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { type HttpAnswer, named } from "../../../core/outgoing/http/response.ts";
@@ -24,7 +24,7 @@ import { type Asking, bearerOf, isOwn, requestOf, transportOf } from "./http-ste
 import { tokenOf } from "./http-token.ts";
 
 const maxRedirects = 5;
-/** Maximum size of all responses of a check together. Each response is read up to 1 MiB. */
+/** Maximum total size of the responses of a check. Each response is read up to 1 MiB. */
 const maxBytes = 4 * 1024 * 1024;
 const partlySearched = "; only the first 1 MiB of the answer was searched for what must be absent";
 type Settings = Parameters<CheckKind<"http">>[0];
@@ -40,11 +40,11 @@ type Run = {
   secrets: Secrets;
   allowance: ByteAllowance;
   cookies: CookieJar;
-  /** By performance.now(). */
+  /** Start of the check, by performance.now(). */
   startedAt: number;
 };
 
-/** Up when the final response to each request satisfies all of its conditions. */
+/** Up when the final response to each request satisfies all conditions of that request. */
 export const checkHttp: CheckKind<"http"> = async (settings, context) => {
   const { oauth2, verifyTls, steps, certificateExpiryDays } = settings;
   const transport = transportOf(settings);
@@ -109,7 +109,7 @@ type Done = {
   isPartlySearched: boolean;
 };
 
-/** Sends one request, follows redirects, judges the response, saves values. Throws TargetFailure, OwnTrouble. */
+/** Sends one request, follows redirects, judges the response and saves values. Throws TargetFailure, OwnTrouble. */
 async function runRequest(asking: Asking, run: Run): Promise<Done> {
   const { context, values } = run;
   const final = await finalResponse(asking, run);
@@ -191,7 +191,7 @@ const headerIn = ({ headers }: HttpAnswer, name: string): string | undefined => 
   return value === undefined ? undefined : fieldText(value);
 };
 
-/** Throws TargetFailure for an issue. */
+/** Throws TargetFailure for a violated condition. */
 function mustHold({ status }: HttpAnswer, issue: Issue | null) {
   if (issue === null) return;
   const sentence = (words: string) => `${named(status)}, ${words}.`;
@@ -200,7 +200,7 @@ function mustHold({ status }: HttpAnswer, issue: Issue | null) {
 
 type Known = Readonly<Record<string, (path: string) => unknown>>;
 
-/** Judges the conditions whose source is in `known`. */
+/** Judges the conditions on the sources in `known`. Throws TargetFailure for a violated one. */
 async function mustFulfil(
   conditions: readonly Condition[],
   answer: HttpAnswer,
@@ -214,13 +214,13 @@ async function mustFulfil(
   }
 }
 
-/** Judges the conditions that need no body. */
+/** Judges all conditions that do not need the body. Throws TargetFailure for a violated one. */
 async function judgeHead(
   conditions: readonly Condition[],
   { answer, redirects, expiresAt }: Final,
   run: Run,
 ) {
-  // A search can wait in a queue. The pause keeps incoming data from filling the memory meanwhile.
+  // A search can wait in a queue. Pause the response, so that incoming data does not fill the memory.
   const waits = conditions.some(({ source, op }) => source === "header" && isSearch(op));
   if (waits) answer.pause();
   await mustFulfil(conditions, answer, run, {
@@ -233,8 +233,8 @@ async function judgeHead(
 }
 
 /**
- * How long to read a body without a known end after all conditions are decided: longer than each latency limit, but
- * within the timeout of the check.
+ * Returns how long to read a body of unknown length after all other conditions are decided, in milliseconds. The time
+ * exceeds every latency limit, so that a slow body violates it. It stays within the timeout of the check.
  */
 function patienceFor(conditions: readonly Condition[], { context, startedAt }: Run): number {
   const latencies = conditions

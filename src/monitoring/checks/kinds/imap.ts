@@ -3,7 +3,7 @@ import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { checkMail, refusal, sentences } from "../protocols/mail.ts";
 
-/** Up when the server sends a greeting and its capabilities, and accepts the user if one is set (RFC 9051). */
+/** Up when the server sends a greeting and its capabilities, and accepts the login if a user is set (RFC 9051). */
 export const checkImap = checkMail({
   async greeted(wire) {
     const [, state, text = ""] = /^\* (OK|PREAUTH|BYE)\b(.*)$/i.exec(await nextLine(wire)) ?? [];
@@ -23,7 +23,7 @@ export const checkImap = checkMail({
   },
   async signIn(wire, { username, password }, offered) {
     if (/ LOGINDISABLED\b/i.test(offered)) throw new TargetFailure(sentences.onlySecured);
-    // Sends both as literals, which can contain any character.
+    // Sends user name and password as literals, which can contain any character.
     const [name, secret] = [Buffer.from(username), Buffer.from(password)];
     let answer = await ask(wire, `LOGIN {${name.length}}`);
     for (const part of [`${username} {${secret.length}}`, password])
@@ -52,7 +52,7 @@ const ask = (wire: Wire, command: string) =>
 
 type Answer = { status: "OK" | "NO" | "BAD" | "+"; text: string; untagged: string[] };
 
-/** Sends a command, or the next part of one, and reads the response. */
+/** Sends a command or the next part of a command, and reads the response. */
 async function say(wire: Wire, line: string, tag: string): Promise<Answer> {
   wire.write(`${line}\r\n`);
   const untagged: string[] = [];

@@ -137,7 +137,7 @@ function answerIn(whole: Buffer) {
     bytes,
     number,
     skip: (count: number) => void bytes(count),
-    /** Returns null for a missing text. */
+    /** Reads a string; null if the field is absent. */
     text() {
       const length = number(2);
       return length < 0 ? null : bytes(length).toString();

@@ -1,4 +1,4 @@
-/** The MongoDB check: `hello` over the wire protocol, with an optional login. */
+/** The MongoDB check: sends `hello` over the wire protocol, with an optional login. */
 import type { Document } from "bson";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
@@ -50,7 +50,7 @@ async function signIn(wire: Wire, user: string, password: string, $db: string) {
   login.mustKnow(textOf(await run(wire, { saslContinue: 1, conversationId, payload, $db })));
 }
 
-/** Up when the server answers `hello`, after a SCRAM-SHA-256 login if a user is set. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/ */
+/** Up when the server responds to `hello`, after a SCRAM-SHA-256 login if a user is set. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/ */
 export const checkMongodb: CheckKind<"mongodb"> = (settings, context) => {
   const { username, password, authDatabase } = settings;
   let hello: Document = {};
@@ -81,7 +81,7 @@ export const checkMongodb: CheckKind<"mongodb"> = (settings, context) => {
 
 const text = (value: unknown) => (typeof value === "string" ? value : null);
 
-/** Role of a server, by its `hello` reply: https://www.mongodb.com/docs/manual/reference/command/hello/ */
+/** Derives the role of a server from its `hello` reply: https://www.mongodb.com/docs/manual/reference/command/hello/ */
 function roleIn({ msg, setName, isWritablePrimary, secondary, arbiterOnly }: Document): string {
   if (msg === "isdbgrid") return "mongos";
   if (setName === undefined) return "standalone";

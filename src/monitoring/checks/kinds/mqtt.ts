@@ -90,7 +90,7 @@ async function connect(wire: Wire, { username, password }: Settings) {
 /** Flag of messages that were published before the subscription (§3.3.1.3). */
 const retained = 0x01;
 
-/** Subscribes and returns the first message, which can arrive before the confirmation. Null without waiting. */
+/** Subscribes. With `waits`, also returns the first message, which can arrive before the confirmation; else null. */
 async function subscribe(
   wire: Wire,
   topic: string,
@@ -140,8 +140,8 @@ function framed(type: number, flags: number, ...parts: readonly Buffer[]): Buffe
 async function next(wire: Wire, types: readonly number[]) {
   const [first = 0] = await wire.read(1);
   const type = first >> 4;
-  // Checked before the length, which can be any number in another protocol.
-  // Flags of types other than PUBLISH are 0 (§2.2.2).
+  // Checked before the length, which is arbitrary data if the server speaks another protocol.
+  // Only PUBLISH packets have flags (§2.2.2).
   if (!types.includes(type) || (type !== packet.publish && (first & 0x0f) !== 0)) throw notMqtt();
   let length = 0;
   for (let shift = 0; ; shift += 7) {

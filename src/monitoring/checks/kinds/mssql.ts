@@ -4,14 +4,14 @@ import { converse } from "../protocols/conversation.ts";
 
 const type = { preLogin: 0x12, answer: 0x04 };
 
-/** Pre-login message with placeholders for version and encryption (MS-TDS §2.2.6.5). */
+/** Pre-login message that asks for version and encryption; the data of both is zero (MS-TDS §2.2.6.5). */
 const preLogin = Buffer.concat([
   Buffer.from([type.preLogin, 1, 0, 26, 0, 0, 1, 0]),
   Buffer.from([0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff]),
   Buffer.alloc(7),
 ]);
 
-/** Reads major version, minor version and build; null if the field is too short. */
+/** Reads the version as major.minor.build; null if the field is too short. */
 function versionIn(options: Buffer): string | null {
   const [at, length] = [options.readUInt16BE(1), options.readUInt16BE(3)];
   if (length < 4) return null;

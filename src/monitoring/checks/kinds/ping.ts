@@ -2,7 +2,10 @@ import { pingCommand } from "../../../core/system/ping-command.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { CheckKind } from "../check.ts";
 
-/** Up when all packets are answered, degraded when some are lost. Only the system's ping may send ICMP packets. */
+/**
+ * Up when all packets are answered, degraded when some are lost. Runs the system's ping command, because sending ICMP
+ * needs privileges.
+ */
 export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) => {
   const command = pingCommand();
   if (command === null) throw new OwnTrouble("this machine has no ping command");
@@ -28,7 +31,7 @@ export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) =
   const exitCode = await run.exited;
   if (latencies.length === 0 && /not permitted|denied/i.test(errors))
     throw new OwnTrouble("this machine does not let the appliance send pings");
-  // iputils: 1 is "no reply", 2 is any other error.
+  // Exit codes of iputils: 1 means no reply, 2 any other error.
   if (latencies.length === 0)
     throw exitCode === 1
       ? new TargetFailure("No reply.")

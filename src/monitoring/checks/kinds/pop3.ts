@@ -2,7 +2,7 @@ import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { checkMail, refusal, sentences } from "../protocols/mail.ts";
 
-/** Up when the server sends a greeting, and accepts the user if one is set (RFC 1939, RFC 2595). */
+/** Up when the server sends a greeting, and accepts the login if a user is set (RFC 1939, RFC 2595). */
 export const checkPop3 = checkMail({
   async greeted(wire) {
     const { isOk, text } = await answered(wire);

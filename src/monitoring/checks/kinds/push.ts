@@ -1,4 +1,4 @@
-/** Results of push monitors without a new report: overdue, unknown, or unchanged during maintenance. */
+/** Results of push monitors without a new report: overdue, unknown, or repeated for maintenance. */
 import { durationInWords } from "../../../core/text/words.ts";
 import type { CheckResult } from "../check.ts";
 import type { TroubleWatch } from "../engine/own-trouble.ts";
@@ -6,15 +6,15 @@ import { inverse, maxStallMs, unknownResult } from "../engine/run-check.ts";
 
 type Reporting = { intervalSeconds: number; settings: Record<string, unknown> | null };
 
-/** Maximum seconds until the next result: the interval plus the grace period of a push monitor. */
+/** Returns the maximum seconds until the next result: the interval plus the grace period of a push monitor. */
 export function allowedSeconds({ intervalSeconds, settings }: Reporting): number {
   return intervalSeconds + Number(settings?.["grace"] ?? 0);
 }
 
-/** Longest time until a report that arrived during a standstill is processed. */
+/** Maximum time to process a report that arrived during a standstill. */
 const lateReportMs = 10_000;
 
-/** Result of a monitor with an overdue report: down, or unknown if no report could arrive. */
+/** Returns the result for an overdue report: down, or unknown if no report could arrive. */
 export function silenceOutcome(
   monitor: Reporting & { inverted: boolean },
   trouble: TroubleWatch,
@@ -27,7 +27,10 @@ export function silenceOutcome(
   return monitor.inverted ? inverse(overdue(monitor)) : overdue(monitor);
 }
 
-/** When the next report becomes overdue. An interruption restarts the window, as does a restart of the appliance. */
+/**
+ * Returns when the next report becomes overdue, in monotonic milliseconds. An interruption or a restart of the
+ * appliance restarts the allowed time.
+ */
 export function nextSilenceAt(
   monitor: Reporting,
   trouble: TroubleWatch,
@@ -38,11 +41,11 @@ export function nextSilenceAt(
   return until === Infinity ? startedAt + seconds * 1000 : until + allowedSeconds(monitor) * 1000;
 }
 
-/** Last interruption within the allowed time before now. */
+/** Finds the last interruption within the allowed time before `now`. */
 const interruptionIn = (monitor: Reporting, trouble: TroubleWatch, now: number) =>
   trouble.interruptionSince(now - allowedSeconds(monitor) * 1000);
 
-/** Down without retries: the grace period replaces them. */
+/** Creates a failure without retries, because the grace period replaces them. */
 function overdue(monitor: Reporting): CheckResult {
   const allowed = durationInWords(allowedSeconds(monitor));
   return {

@@ -52,7 +52,7 @@ function requestOf({ id, authenticator, secret, username, password }: Request): 
     field(attribute.userName, Buffer.from(username)),
     field(attribute.password, hidden(Buffer.from(password), authenticator, secret)),
     field(attribute.nasIdentifier, Buffer.from("signalbox")),
-    // Last, so that the signature can be written into the last 16 bytes.
+    // The signature is last, so that it can be written into the last 16 bytes.
     field(attribute.messageAuthenticator, Buffer.alloc(16)),
   ]);
   const message = Buffer.concat([Buffer.from([code.request, id, 0, 0]), authenticator, fields]);
@@ -98,7 +98,7 @@ function isSigned(answer: Buffer, authenticator: Buffer, secret: string): boolea
   return createHmac("md5", secret).update(message).digest().equals(signature);
 }
 
-/** Values of all attributes of a type. They share memory with the message. */
+/** Returns the values of all attributes of a type. They share memory with the message. */
 function attributesIn(message: Buffer, type: number): Buffer[] {
   const found: Buffer[] = [];
   const length = message.readUInt16BE(2);
@@ -107,6 +107,6 @@ function attributesIn(message: Buffer, type: number): Buffer[] {
   return found;
 }
 
-/** Message of the server for the user (RFC 2865 §5.18). */
+/** Reads the message of the server for the user (RFC 2865 §5.18). */
 const replyIn = (answer: Buffer) =>
   Buffer.concat(attributesIn(answer, attribute.replyMessage)).toString();

@@ -1,8 +1,8 @@
-/** Maps top-level domains to the RDAP servers of their registries. */
+/** Finds the RDAP server of the registry of a top-level domain. */
 
 /**
  * Top-level domains by RDAP server, from IANA's bootstrap registry of 2025-12-11 (RFC 9224,
- * https://data.iana.org/rdap/dns.json). Added by hand: co, io, me, sh. `*` stands for the top-level domain itself.
+ * https://data.iana.org/rdap/dns.json). Added by hand: co, io, me, sh. `*` is replaced by the top-level domain.
  */
 const registries: Readonly<Record<string, string>> = {
   "https://rdap.verisign.com/*/v1/": "com net",

@@ -5,7 +5,7 @@ import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { CheckKind } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
 
-/** Up when the server answers PING, after a login if a username or a password is set. https://redis.io/docs/latest/develop/reference/protocol-spec/ */
+/** Up when the server responds to PING, after a login if a username or a password is set. https://redis.io/docs/latest/develop/reference/protocol-spec/ */
 export const checkRedis: CheckKind<"redis"> = async (settings, context) =>
   converse(
     settings,
@@ -23,7 +23,7 @@ export const checkRedis: CheckKind<"redis"> = async (settings, context) =>
 
 const maxFields = 20;
 
-/** Reads the server's details with HELLO, a list of names and values. Servers before Redis 6 do not support it. */
+/** Reads the server's details from the response to HELLO, a list of names and values. Redis before 6 has no HELLO. */
 async function told(wire: Wire): Promise<DetailsOf<"redis">> {
   send(wire, ["HELLO"]);
   const count = Number(/^\*(\d{1,3})$/.exec(await line(wire))?.[1] ?? 0);
@@ -49,7 +49,7 @@ async function value(wire: Wire): Promise<string> {
 
 const notRedis = () => new TargetFailure("The answer is not valid for Redis.");
 
-/** Failures by the first word of an error. */
+/** Failures by the first word of an error response. */
 const errors: Record<string, string> = {
   NOAUTH: "The server asks for a password.",
   WRONGPASS: "The server refused the password.",

@@ -3,7 +3,7 @@ import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { checkMail, refusal, sentences } from "../protocols/mail.ts";
 
-/** Up when the server sends a greeting, answers EHLO, and accepts the user if one is set (RFC 5321, RFC 4954). */
+/** Up when the server sends a greeting and accepts EHLO, and the login if a user is set (RFC 5321, RFC 4954). */
 export const checkSmtp = checkMail({
   async greeted(wire) {
     const { code, text } = await answered(wire);
@@ -60,7 +60,7 @@ function ask(wire: Wire, command: string) {
   return answered(wire);
 }
 
-/** Reads the next response: its code, and the text of its lines. */
+/** Reads the next response: its code and the text of all its lines. */
 async function answered(wire: Wire): Promise<{ code: number; text: string }> {
   const texts: string[] = [];
   for (;;) {

@@ -61,7 +61,9 @@ function read(
   return promise;
 }
 
-/** Whether the value belongs to the requested object. The library decodes identifiers outside `1.` differently. */
+/**
+ * Whether the value belongs to the requested object. The library misreads some identifiers outside `1.`, so those pass.
+ */
 const isAbout = (value: Varbind, oid: string) => value.oid === oid || !oid.startsWith("1.");
 
 /** Removes the leading dot that many tools write, because the library rejects it. */
@@ -73,12 +75,12 @@ const secretsIn = ({ community, authPassword, privPassword }: Settings) =>
   [community, authPassword, privPassword].filter((secret) => secret !== null);
 
 /**
- * Maximum messages read from a device. A login needs three. Each report can make the library derive its keys again,
- * which blocks the event loop for milliseconds.
+ * Maximum messages read from a device. A login needs three. A message can make the library derive its keys again, which
+ * blocks the event loop for milliseconds.
  */
 const maxMessages = 20;
 
-/** Socket for the library. The library's own accepts packets from any address and does not notice a closed port. */
+/** Socket for the library. The default socket accepts packets from any address and does not detect a closed port. */
 class OneSocket extends EventEmitter {
   private readonly socket: Datagrams;
 
@@ -113,7 +115,7 @@ class OneSocket extends EventEmitter {
   unref() {}
 }
 
-/** More than a check can use: its timeout ends the retries. */
+/** More retries than a check can use. The timeout of the check ends them. */
 const retries = 1_000;
 
 function sessionOver(socket: OneSocket, snmp: Snmp, settings: Settings): Session {

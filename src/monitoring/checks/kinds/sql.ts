@@ -82,7 +82,7 @@ function ask(server: Server, settings: Settings, context: CheckContext) {
   const startedAt = performance.now();
   const wantsRows = assertions.some(({ source }) => source === "json");
   let session: SqlSession | null = null;
-  context.silence = `${server.name} did not answer: the port may speak another protocol.`;
+  context.silence = `${server.name} did not respond: perhaps the port is for another protocol.`;
   return converse<DetailsOf<"postgres">>(
     settings,
     context,
@@ -113,7 +113,7 @@ function ask(server: Server, settings: Settings, context: CheckContext) {
   );
 }
 
-/** Converts decimals and long integers, which servers send as text, also in arrays. */
+/** Converts decimals and long integers, which servers send as text, to numbers that can be compared exactly. */
 function withNumber(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withNumber);
   return typeof value === "string" && isDecimal(value) ? new LongNumber(value) : value;

@@ -51,7 +51,7 @@ const agreements: Record<string, () => Agreement> = {
   "diffie-hellman-group14-sha1": () => group14("sha1"),
 };
 
-/** https://www.rfc-editor.org/rfc/rfc8731 */
+/** Key exchange with Curve25519: https://www.rfc-editor.org/rfc/rfc8731 */
 function x25519(): Agreement {
   const { privateKey, publicKey } = generateKeyPairSync("x25519");
   return {
@@ -64,7 +64,7 @@ function x25519(): Agreement {
   };
 }
 
-/** https://www.rfc-editor.org/rfc/rfc5656#section-4 */
+/** Key exchange with elliptic curve P-256: https://www.rfc-editor.org/rfc/rfc5656#section-4 */
 function nistp256(): Agreement {
   const own = createECDH("prime256v1");
   own.generateKeys();
@@ -89,7 +89,7 @@ const prime = BigInt(
   ].join("")}`,
 );
 
-/** For old devices. A 256-bit exponent takes 3 ms; Node's implementation needs 0.5 s to initialize. */
+/** Diffie-Hellman for old devices. A 256-bit exponent takes 3 ms. Node's implementation needs 0.5 s to initialize. */
 function group14(hash: string): Agreement {
   const own = unsigned(randomBytes(32));
   return {
@@ -116,7 +116,7 @@ const p256 = { curve: "P-256", bytes: 32, hash: "sha256" };
 const p384 = { curve: "P-384", bytes: 48, hash: "sha384" };
 const p521 = { curve: "P-521", bytes: 66, hash: "sha512" };
 
-/** Verifies a signature, by host key algorithm in order of preference. */
+/** Signature verification by host key algorithm, in order of preference. */
 const hostKeys: Record<string, (key: Reader, data: Buffer, signature: Reader) => boolean> = {
   "ssh-ed25519": (key, data, signature) =>
     verify(
@@ -168,7 +168,7 @@ const macs =
   "hmac-sha2-256,hmac-sha2-512,hmac-sha2-256-etm@openssh.com,hmac-sha2-512-etm@openssh.com,hmac-sha1,hmac-sha1-etm@openssh.com,umac-128@openssh.com,umac-128-etm@openssh.com";
 const compression = "none,zlib@openssh.com,zlib";
 
-/** Exchanges keys; returns the server's banner and its proven host key. https://www.rfc-editor.org/rfc/rfc4253#section-8 */
+/** Exchanges keys and returns the server's banner and verified host key. https://www.rfc-editor.org/rfc/rfc4253#section-8 */
 async function exchangeKeys(wire: Wire) {
   const own = `SSH-2.0-Signalbox_${version.replaceAll(/[^\w.]/g, "_")}`;
   wire.write(`${own}\r\n`);
@@ -250,7 +250,7 @@ async function identification(wire: Wire): Promise<string> {
   }
 }
 
-/** Reads the payload of the next packet, which must have this type. */
+/** Reads the payload of the next packet, which must have the given type. Skips debug messages. */
 async function next(wire: Wire, type: number): Promise<Buffer> {
   for (;;) {
     const length = (await wire.read(4)).readUInt32BE();
@@ -284,7 +284,7 @@ function string(value: string | Buffer): Buffer {
   return Buffer.concat([uint32(bytes.length), bytes]);
 }
 
-/** Encodes an integer: https://www.rfc-editor.org/rfc/rfc4251#section-5 */
+/** Encodes an mpint: https://www.rfc-editor.org/rfc/rfc4251#section-5 */
 function mpint(value: bigint): Buffer {
   const hex = value.toString(16);
   const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex");
@@ -302,7 +302,7 @@ function padded(number: Buffer, length: number): Buffer | undefined {
 
 type Reader = { string: () => Buffer };
 
-/** Reads consecutive strings. Throws TargetFailure for a truncated string. */
+/** Reads consecutive SSH strings. Throws TargetFailure for a truncated string. */
 function reader(bytes: Buffer): Reader {
   let at = 0;
   return {

@@ -5,7 +5,7 @@ import { type CheckKind, since } from "../check.ts";
 
 const maxBytes = 64 * 1024;
 
-/** Up while the unit is active. systemctl(1) */
+/** Up while the unit is active, according to systemctl(1). */
 export const checkSystemd: CheckKind<"systemd"> = async ({ unit }, context) => {
   await context.addressesOf(thisMachine, null);
   const systemctl = context.systemctl();

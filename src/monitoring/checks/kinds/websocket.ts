@@ -1,4 +1,4 @@
-/** The WebSocket check: opens a connection, and can send a message and wait for an expected one. */
+/** The WebSocket check: opens a connection, and can send a message and wait for an expected message. */
 import { createHash, randomBytes } from "node:crypto";
 import { version } from "../../../core/assets.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
@@ -80,7 +80,7 @@ async function shakeHands(wire: Wire, url: URL, { headers }: Settings): Promise<
 /** Removes the parameters of an extension (RFC 6455 §9.1). */
 const extensionName = (extension: string) => extension.split(";", 1)[0]?.trim().toLowerCase() ?? "";
 
-/** Encodes a message, masked as RFC 6455 §5.3 requires of clients. */
+/** Encodes a frame with the mask that RFC 6455 §5.3 requires of clients. */
 function frame(code: number, payload: Buffer): Buffer {
   const mask = randomBytes(4);
   const length =

@@ -1,3 +1,4 @@
+/** Judges a response by assertions, and keeps the secrets of the monitor out of failure messages. */
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { credentialName } from "../../../core/fields.ts";
 import { compareDecimals, LongNumber } from "../../../core/text/decimals.ts";
@@ -8,11 +9,11 @@ import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import type { CheckContext } from "../check.ts";
 
 type Settings = MonitorSettings<"http">;
-/** What a monitor sends and nobody is shown. */
+/** Returns the values that a monitor sends and that messages must not contain. */
 export type Secrets = () => readonly string[];
 type SearchContext = Pick<CheckContext, "inTurn" | "signal">;
 
-/** What an answer has to fulfil: an assertion, or a short form of one, which has no number but words of its own. */
+/** A condition on a response: a numbered assertion, or a short form such as `keyword`, which has no number. */
 export type Condition = Pick<Assertion, "source" | "path"> & {
   op: Assertion["op"] | "within";
   value: Assertion["value"] | readonly string[];
@@ -24,7 +25,7 @@ type Conditions = Pick<
   "expectedStatus" | "keyword" | "keywordAbsent" | "jsonPath" | "jsonEquals" | "assertions"
 >;
 
-/** Of a request or a step, in the order in which they are told: the short forms come first. */
+/** Lists the conditions of a request or step in the order in which they are judged: short forms, then assertions. */
 export function conditionsOf(settings: Conditions): readonly Condition[] {
   const { expectedStatus, keyword, keywordAbsent, jsonPath, jsonEquals, assertions } = settings;
   const short = { path: null, number: null };
@@ -44,13 +45,15 @@ export function conditionsOf(settings: Conditions): readonly Condition[] {
   return conditions;
 }
 
-/** Why a condition does not hold, to follow the status; the same with what was received, where that may be told to few. */
+/**
+ * Why a condition is violated, as the end of a sentence. `said` also quotes the response, for the organization only.
+ */
 export type Issue = { message: string; said?: string };
 
-/** Part of an answer: what stands there, undefined for nothing; or why that can't be known. */
+/** A part of a response: its value, undefined if it is absent, or the reason why it can't be read. */
 export type Received = { value: unknown } | { unreadable: string };
 
-/** Why what was received does not fulfil the condition; null when it does. */
+/** Returns why the received value violates the condition; null if it satisfies it. */
 export async function issueOf(
   condition: Condition,
   received: Received,
@@ -71,7 +74,7 @@ export async function issueOf(
   return otherThan(condition, value, secrets);
 }
 
-/** That something else was received. */
+/** Creates the issue for a value other than the expected one. */
 export function otherThan(condition: Condition, value: unknown, secrets: Secrets): Issue {
   const { number, path, op } = condition;
   if (op === "within")
@@ -88,13 +91,13 @@ export function otherThan(condition: Condition, value: unknown, secrets: Secrets
   );
 }
 
-/** An issue of an assertion says which it is; a short form says what it says. */
+/** Creates an issue. For an assertion, the message contains its number. */
 export function issueFor({ number }: Condition, why: string, received?: string): Issue {
   const message = number === null ? `but ${why}` : `but assertion ${number} failed: ${why}`;
   return received === undefined ? { message } : { message, said: `${message}${received}` };
 }
 
-/** Whether the operator searches for a regular expression, which can take several turns of the event loop. */
+/** Whether the operator searches with a regular expression, which can take several turns of the event loop. */
 export const isSearch = (op: Condition["op"]) => op === "matches" || op === "notMatches";
 
 function holds({ op, value }: Condition, received: unknown): boolean {
@@ -146,7 +149,9 @@ function isEqual(received: unknown, value: Condition["value"]): boolean {
   return Number(received.text) === value && compareDecimals(received.text, String(value)) === 0;
 }
 
-/** Compares two numbers exactly, also if they are written as text. NaN unless both are numbers: every comparison with it is false. */
+/**
+ * Compares two numbers exactly, also as text. Returns NaN unless both are numbers, so that all comparisons are false.
+ */
 function compared(received: unknown, value: Condition["value"]): number {
   return isScalar(received) ? compareDecimals(String(received), String(value)) : Number.NaN;
 }
@@ -190,19 +195,19 @@ const requirements: Record<Condition["op"], string> = {
   notExists: "must not be there",
 };
 
-/** `the value at $.queue must be less than 100`. */
+/** Describes a condition, such as `the value at $.queue must be less than 100`. */
 function requirementOf({ source, path, op, value }: Condition): string {
   const subject = path === null ? subjects[source] : `${subjects[source]} ${excerpt(path)}`;
   const compares = op !== "exists" && op !== "notExists";
   return `${subject} ${requirements[op]}${compares ? ` ${quoted(value)}` : ""}`;
 }
 
-/** So much of what was received is shown. */
+/** Maximum characters of a received value in a message. */
 const maxShown = 100;
 
-/** UTF-16 units of a text that can be shown: at most 200 code points. */
+/** UTF-16 units of a text that a message can contain. Messages contain at most 200 code points of it. */
 const shownUnits = 2 * 200 + 2;
-/** UTF-16 units at the start of a text with which an issue can be written. */
+/** UTF-16 units at the start of a text that are needed to write an issue. */
 export const startNeeded = 2 * shownUnits;
 
 function shown({ source, path }: Condition, value: unknown, secrets: Secrets): string {
@@ -222,11 +227,11 @@ function quoted(value: unknown): string {
   return typeof value === "string" ? `"${excerpt(value, maxShown)}"` : JSON.stringify(value);
 }
 
-/** Values of these are no secrets, although the monitor's headers are write-only as a whole. */
+/** Whether the value of a header is no secret. All other headers of a monitor are treated as secrets. */
 export const isPlainHeader = (name: string) =>
   /^(accept.*|cache-control|content-type|pragma|sec-websocket-protocol|user-agent)$/i.test(name);
 
-/** What the monitor sends and nobody is shown, as an answer may repeat it. */
+/** Lists the secrets that a monitor sends. Messages must not contain them, although a response can repeat them. */
 export function secretsOf(settings: Settings): string[] {
   const { basicAuth, bearerToken, oauth2, headers, variables } = settings;
   const { proxyUsername, proxyPassword } = settings;
@@ -245,15 +250,15 @@ export function secretsOf(settings: Settings): string[] {
   return sent.filter((text): text is string => typeof text === "string");
 }
 
-/** UTF-16 units of a secret that are compared: invisible characters are not shown, so more of them can match. */
+/** UTF-16 units of a secret that are compared. Invisible characters are ignored, so they exceed the shown units. */
 const comparedUnits = 2 * shownUnits;
-/** UTF-16 units of a secret at the end of the shown text that are enough to recognize it. */
+/** Minimum UTF-16 units at the end of the shown text that count as the start of a secret. */
 const leastUnits = 4;
 
 /** Whether the shown part of a text contains a secret or ends with the start of one, in any encoding. */
 export const repeats = (text: string, secrets: Secrets): boolean => secretFinder(secrets)(text);
 
-/** `repeats` for several texts: computes the starts of the secrets once, and their full encodings only after a match. */
+/** Creates `repeats` for several texts. Computes the starts of secrets once, and full encodings only after a match. */
 export function secretFinder(secrets: Secrets): (text: string) => boolean {
   let known: { secret: string; starts: string[] }[] | null = null;
   return (text) => {
@@ -270,7 +275,7 @@ export function secretFinder(secrets: Secrets): (text: string) => boolean {
   };
 }
 
-/** Starts of all encodings of a secret, with and without its leading invisible characters. */
+/** Returns the starts of all encodings of a secret, with and without its leading invisible characters. */
 function startsOf(secret: string): string[] {
   const first = secret.slice(0, 2 * leastUnits);
   const seen = asSeen(first);
@@ -293,7 +298,7 @@ function isShown(secret: string, text: string, isCut: boolean): boolean {
   return false;
 }
 
-/** Encodings in which an answer can repeat a secret, as `asSeen` normalizes them. */
+/** Returns the encodings in which a response can repeat a secret, normalized by `asSeen`. */
 function spellingsOf(whole: string): string[] {
   const secret = whole.slice(0, comparedUnits);
   if (secret === "") return [];
@@ -304,7 +309,7 @@ function spellingsOf(whole: string): string[] {
     bytes.toString("hex"),
     JSON.stringify(secret).slice(1, -1),
     encodeURIComponent(secret.toWellFormed()),
-    // In a form, in XML and in HTML.
+    // Form, XML and HTML encoding.
     new URLSearchParams({ secret }).toString().slice("secret=".length),
     escapeXml(secret),
     Bun.escapeHTML(secret),
@@ -312,12 +317,12 @@ function spellingsOf(whole: string): string[] {
   return [...new Set(spellings.map(asSeen))].filter((spelling) => spelling !== "");
 }
 
-/** Removes invisible characters and letter case, which a reader does not notice. */
+/** Removes invisible characters and letter case, so that such differences do not hide a secret. */
 const asSeen = (text: string) => text.replace(/[\p{C}\p{Z}]/gu, "").toLowerCase();
 
 /**
- * Throws TargetFailure for the first assertion that does not hold; `opening` begins its sentence, `received` is
- * what an assertion is about.
+ * Throws TargetFailure for the first violated assertion. The message starts with `opening`. `received` returns the value
+ * that an assertion compares.
  */
 export async function mustHold(
   assertions: readonly Assertion[],

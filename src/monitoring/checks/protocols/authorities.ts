@@ -1,7 +1,7 @@
 import type { Store } from "../../../database/store.ts";
 import type { LoggedEvent } from "../../../events/catalogue.ts";
 
-/** The certificates that each organization trusts beside the usual ones, in PEM; kept until its settings change. */
+/** Caches the additional certificate authorities of each organization, in PEM, until its settings change. */
 export function organizationAuthorities(store: Store) {
   const known = new Map<string, Promise<string | null>>();
 
@@ -14,7 +14,7 @@ export function organizationAuthorities(store: Store) {
   }
 
   return {
-    /** Null for none. Rejects where the store can't be read, and is read again then. */
+    /** Returns the authorities; null if there are none. A failed read rejects and is not cached. */
     of(organizationId: string): Promise<string | null> {
       const found = known.get(organizationId);
       if (found !== undefined) return found;
@@ -23,7 +23,7 @@ export function organizationAuthorities(store: Store) {
       reading.catch(() => known.get(organizationId) === reading && known.delete(organizationId));
       return reading;
     },
-    /** Has them read again. */
+    /** Removes the cached authorities of an organization. */
     forget: (organizationId: string) => void known.delete(organizationId),
     take(events: readonly LoggedEvent[]) {
       for (const { type, organizationId } of events)

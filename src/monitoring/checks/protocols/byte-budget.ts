@@ -1,16 +1,19 @@
+/** Limits the memory for responses of running checks, and divides it fairly among organizations. */
 import { OwnTrouble } from "../../../core/outgoing/failures.ts";
 import type { Memory } from "../../../core/outgoing/memory.ts";
 
 const mib = 1024 * 1024;
-/** Bytes kept of answers by all checks together: the first divided among organizations, the others for whoever needs more. */
+/**
+ * Bytes for responses of all checks: `reserved` is divided among organizations, `shared` is first come, first served.
+ */
 const usual = { reserved: 32 * mib, shared: 32 * mib };
-/** Each organization can read one long answer, however many there are. */
+/** Minimum share of an organization, enough for one long response. */
 const least = mib;
 
-/** What one check keeps; all of it is given back at its end. */
+/** Memory of one check. `end` releases all of it. */
 export type CheckMemory = Memory & { end(): void };
 
-/** Divides the bytes that checks may keep among organizations, of which there are so many now. */
+/** Creates the budget. `organizations` returns the current number of organizations with checks. */
 export function byteBudget(organizations: () => number, { reserved, shared } = usual) {
   const kept = new Map<string, number>();
 
@@ -35,7 +38,7 @@ export function byteBudget(organizations: () => number, { reserved, shared } = u
   }
 
   return {
-    /** What one check of this organization is made with. */
+    /** Creates the memory of one check of the organization. */
     of(organizationId: string): CheckMemory {
       let own = 0;
       let isOver = false;
@@ -57,7 +60,7 @@ export function byteBudget(organizations: () => number, { reserved, shared } = u
         },
       };
     },
-    /** Bytes kept now. */
+    /** Bytes in use by all checks. */
     kept: () => [...kept.values()].reduce((sum, its) => sum + its, 0),
   };
 }

@@ -7,10 +7,10 @@ import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { endGroup, runProgram } from "../../../core/system/programs.ts";
 import { temporaryFolder } from "../../../core/system/temporary-folders.ts";
 
-/** Largest message of the protocol, including screenshots. */
+/** Maximum size of a protocol message. Screenshots are the largest. */
 const maxMessage = 8 * 1024 * 1024;
 
-/** Finds the installed Chromium; null for none. */
+/** Finds the installed Chromium or Chrome; null if neither is installed. */
 export function findBrowser(): string | null {
   const names = [
     "chromium-headless-shell",
@@ -26,11 +26,11 @@ type Parameters = Readonly<Record<string, unknown>>;
 type Answer = { result?: unknown; error?: { message?: string } };
 type Message = Answer & { id?: number; method?: string; params?: Parameters };
 
-/** One page in a Chromium of its own. https://chromedevtools.github.io/devtools-protocol/ */
+/** A page in a separate Chromium process. https://chromedevtools.github.io/devtools-protocol/ */
 export type Page = {
-  /** Rejects with the reason if the browser ends. */
+  /** Sends a command. Rejects with the reason if the browser exits. */
   ask<T>(method: string, parameters?: Parameters): Promise<T>;
-  /** Resolves with the next such event. Call it before the action that causes the event. */
+  /** Resolves with the next event of this name. Call it before the action that causes the event. */
   next(event: string): Promise<Parameters>;
 };
 
@@ -58,7 +58,7 @@ const flags = [
   "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 ];
 
-/** Makes Chromium trust additional authorities, if NSS' certutil is installed. */
+/** Makes Chromium trust additional certificate authorities, if NSS' certutil is installed. */
 async function trust(authorities: string, home: string, signal: AbortSignal) {
   const certutil = Bun.which("certutil");
   if (certutil === null) return;
@@ -75,8 +75,8 @@ async function trust(authorities: string, home: string, signal: AbortSignal) {
 }
 
 /**
- * Starts Chromium behind the proxy for one use of a page, and removes all its processes and files, at the
- * latest with the signal. Throws OwnTrouble if it can't be started.
+ * Starts Chromium behind the proxy, runs `use` with a page, and removes all processes and files of the browser. Ends
+ * early when `signal` aborts. Throws OwnTrouble if Chromium can't be started.
  */
 export async function withPage<T>(
   program: string,
@@ -128,7 +128,7 @@ async function pageIn<T>(
 const notStarted = () =>
   new OwnTrouble("the browser of this machine ended by itself, or did not start");
 
-/** Null if the program does not exist. */
+/** Starts the browser; null if the program does not exist. */
 function spawned(command: string[], home: string) {
   try {
     return Bun.spawn(command, {
@@ -144,7 +144,7 @@ function spawned(command: string[], home: string) {
 type Ending = { promise: Promise<never>; reject: (error: unknown) => void };
 type PipeSocket = { write(bytes: Uint8Array): number };
 
-/** Opens a page over the pipes that Chromium speaks its protocol on. */
+/** Opens a page over the DevTools pipes of Chromium. */
 async function openPage(stdio: readonly number[], over: Ending): Promise<Page> {
   const [, , , input = -1, output = -1] = stdio;
   const page = new DevToolsPage(over);
@@ -205,7 +205,7 @@ class DevToolsPage implements Page {
     const { promise, resolve } = Promise.withResolvers<Parameters>();
     this.listeners.set(name, [...(this.listeners.get(name) ?? []), resolve]);
     const event = Promise.race([promise, this.over.promise]);
-    // The caller can have stopped waiting.
+    // A caller that stopped waiting does not handle the rejection.
     event.catch(() => {});
     return event;
   }
@@ -238,7 +238,7 @@ class DevToolsPage implements Page {
     }
     if (method === "Inspector.targetCrashed")
       this.over.reject(new TargetFailure("The page crashed the browser."));
-    // Dialogs would block the page: dismiss them, and accept only to leave it.
+    // A dialog blocks the page. Accept `beforeunload`, so that the page can navigate, and dismiss all others.
     if (method === "Page.javascriptDialogOpening") {
       const accept = params?.["type"] === "beforeunload";
       void this.ask("Page.handleJavaScriptDialog", { accept }).catch(() => {});

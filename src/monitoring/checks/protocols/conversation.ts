@@ -1,3 +1,4 @@
+/** Connects to a host, secures the connection, and runs the protocol of a check over it. */
 import { type Connection, dial } from "../../../core/outgoing/connection.ts";
 import type { FoundDetails } from "../../monitors/details-rules.ts";
 import {
@@ -8,11 +9,11 @@ import {
 } from "../../../core/outgoing/http/wire.ts";
 import { type CheckContext, expiryOf, type CheckResult, since } from "../check.ts";
 
-/** What the types have in common that speak to a host. */
+/** Connection settings that these monitor types share. */
 type Target = {
   host: string;
   port: number;
-  /** `starttls` is begun by the protocol itself. */
+  /** With `starttls`, the protocol starts TLS itself. */
   tls?: boolean | "none" | "starttls" | "tls";
   serverName?: string | null;
   verifyTls?: boolean;
@@ -20,28 +21,28 @@ type Target = {
 };
 
 type Manner<D> = {
-  /** Whether the protocol begins TLS by itself, where that is wanted; otherwise the connection begins with it. */
+  /** Whether the protocol starts TLS itself. Otherwise, an encrypted connection starts with TLS. */
   startsTls?: boolean;
-  /** What it says to speak when TLS begins (RFC 7301), and what it proves itself with. */
+  /** Application protocol (ALPN, RFC 7301) and client certificate for the TLS handshake. */
   hello?: Pick<WireTls, "protocol" | "certificate" | "key">;
   maxBytes?: number;
-  /** Asks for what is worth seeing once the target has answered; what comes of it changes nothing else. */
+  /** Queries details after the check. A failure of this query does not affect the result. */
   details?: (wire: Wire) => Promise<D>;
 };
 
-/** What came of a conversation: `Answered PING`, which its time follows, perhaps with details, or a whole finding. */
+/** Outcome of a protocol: words such as `Answered PING`, to which the latency is added, or a complete result. */
 type Said<D> =
   | string
   | { words: string; details: D }
   | { status: CheckResult["status"]; message: string; said?: string; details?: D };
 
-/** What TLS with the target is begun with. */
+/** Returns the TLS settings for a target. */
 export const tlsOf = ({ host, serverName = null, verifyTls = true }: Target): WireTls => ({
   name: serverName ?? host,
   verify: verifyTls,
 });
 
-/** A connection to the host, secured and judged where that is wanted. Throws TargetFailure, OwnTrouble. */
+/** Connects to the host, with TLS and certificate verification if set. Throws TargetFailure, OwnTrouble. */
 export async function connected(
   target: Target,
   context: CheckContext,
@@ -60,14 +61,14 @@ export async function connected(
 
 type SecuredDetails = { tlsVersion?: string; issuer?: string | null };
 
-/** What is worth seeing of how a connection was secured. */
+/** Returns the TLS version and certificate issuer of a connection as details. */
 export const securedDetails = (secured: Connection["secured"]): SecuredDetails =>
   secured === null ? {} : { tlsVersion: secured.version, issuer: secured.issuer };
 
-/** What is asked for beside a result takes no longer, … */
+/** Maximum time of the query for details. */
 const besideMs = 1_000;
 
-/** … nor more than half of the time that the check has left; nothing where it fails. */
+/** Queries details for at most 1 s and half of the remaining time of the check. Null after a failure or timeout. */
 async function askedBeside<D>(
   ask: () => Promise<D>,
   startedAt: number,
@@ -81,7 +82,7 @@ async function askedBeside<D>(
   return found;
 }
 
-/** What was found over a connection, whose certificate may end soon. */
+/** Adds the certificate of the connection to a result, which is degraded if the certificate expires soon. */
 export function foundOver<D extends FoundDetails>(
   { secured }: Connection,
   { certificateExpiryDays = null }: Pick<Target, "certificateExpiryDays">,
@@ -104,8 +105,8 @@ export function foundOver<D extends FoundDetails>(
 }
 
 /**
- * Connects to the host, lets the type talk, and is over: no address that was not judged, no byte beyond the
- * bound, and a certificate that ends soon is degraded. Throws TargetFailure, OwnTrouble.
+ * Connects to the host and runs `talk` over the connection. Connects only to allowed addresses and reads at most
+ * `maxBytes`. A certificate that expires soon makes the result degraded. Throws TargetFailure, OwnTrouble.
  */
 export async function converse<D extends FoundDetails = FoundDetails>(
   target: Target,

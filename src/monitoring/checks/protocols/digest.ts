@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Digest of the concatenated parts. */
+/** Computes the digest of the concatenated parts. */
 export function digest(
   algorithm: "md5" | "sha1" | "sha256",
   ...parts: readonly (string | Uint8Array)[]

@@ -1,10 +1,11 @@
+/** Describes the push URLs in the OpenAPI document. */
 import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
 import { templateOf } from "../../../http/openapi.ts";
 import { referencesTo } from "../../../http/openapi-errors.ts";
 import { pushPath } from "../push.ts";
 
-/** Fields of a report. Invalid values are corrected or ignored, except for `status`. */
+/** Fields of a report. Only an invalid `status` is an error. Other invalid values are corrected or ignored. */
 const Report = z.object({
   status: z.enum(["up", "down"]).default("up").optional(),
   msg: z.string().optional().meta({
@@ -65,7 +66,7 @@ function operation(
   };
 }
 
-/** What the API's document says about push URLs. */
+/** Operations of push URLs in the OpenAPI document. */
 export const pushOperations: ZodOpenApiPathsObject = {
   [templateOf(pushPath)]: {
     get: operation("reportByUrl", "Report to a push monitor", false),

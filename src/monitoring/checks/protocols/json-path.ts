@@ -4,7 +4,7 @@ const step = /\.([\p{L}_][\p{L}\p{N}_-]*)|\[(\d{1,9})\]|\['([^']*)'\]|\["([^"]*)
 
 const lengthCall = ".length()";
 
-/** The value at a path such as `$.items[0]['state']` (names and indexes of RFC 9535); undefined where there is none. */
+/** Returns the value at a path such as `$.items[0]['state']` (names and indexes of RFC 9535); undefined if absent. */
 export function valueAt(json: unknown, path: string): unknown {
   if (path.endsWith(lengthCall)) return lengthOf(valueAt(json, path.slice(0, -lengthCall.length)));
   let value = json;
@@ -19,7 +19,7 @@ export function valueAt(json: unknown, path: string): unknown {
   return value;
 }
 
-/** Characters of a text, elements of a list, members of an object (RFC 9535 §2.4.4); undefined for other values. */
+/** Counts characters of a text, elements of a list or members of an object (RFC 9535 §2.4.4); else undefined. */
 function lengthOf(value: unknown): number | undefined {
   if (typeof value === "string") return Array.from(value).length;
   if (typeof value !== "object" || value === null || value instanceof LongNumber) return undefined;

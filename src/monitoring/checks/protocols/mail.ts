@@ -1,3 +1,4 @@
+/** The common part of SMTP, IMAP and POP3 checks: greeting, STARTTLS and login. */
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { excerpt } from "../../../core/text/words.ts";
@@ -9,20 +10,20 @@ import { converse, tlsOf } from "./conversation.ts";
 
 type Credentials = { username: string; password: string };
 
-/** How one protocol of mail says what all of them do. Each throws TargetFailure. */
+/** Commands of one mail protocol. All functions throw TargetFailure. */
 type MailProtocol = {
-  /** Waits for the server to greet, and tells how. */
+  /** Reads the greeting of the server and returns its text. */
   greeted(wire: Wire): Promise<string>;
-  /** What the server offers over the connection as it is by now. */
+  /** Queries the capabilities of the server. They can change after STARTTLS. */
   offered(wire: Wire): Promise<string>;
-  /** Asks for TLS, which begins after it. */
+  /** Requests TLS. The handshake follows. */
   startTls(wire: Wire): Promise<void>;
   signIn(wire: Wire, credentials: Credentials, offered: string): Promise<void>;
-  /** The command that ends it. */
+  /** Command that ends the session. */
   leave: string;
 };
 
-/** Up when the server greets and, where there is a user, lets that one in. */
+/** Creates the check of a mail protocol. Up when the server sends a greeting and accepts the login if a user is set. */
 export const checkMail =
   (protocol: MailProtocol) =>
   (
@@ -57,7 +58,7 @@ export const sentences = {
   turnedAway: "The server rejected the connection.",
 };
 
-/** A refusal with what the server said of it, for those who may see that, unless it repeats what it was told. */
+/** Creates a failure. The organization also sees the text of the server, unless it contains a secret. */
 export function refusal(sentence: string, text: string, ...secrets: string[]): TargetFailure {
   const said = text.trim();
   const mayBeShown = said !== "" && !repeats(said, () => secrets);

@@ -1,15 +1,19 @@
+/** SCRAM login (RFC 5802, RFC 7677), which proves the password without sending it. */
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { monitorBounds } from "../../../core/limits.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 
-/** With fewer, an impostor could guess the password. 100,000 take 50 ms of a thread that other checks need. */
+/**
+ * Accepted numbers of iterations. With fewer, an impostor of the server could guess the password. 100,000 take 50 ms of a thread
+ * that other checks need.
+ */
 const iterations = { min: 4_096, max: monitorBounds.signInIterations.value };
 
-/** Preparation of a password: Kafka uses its UTF-8 unchanged, other servers RFC 4013. */
+/** Preparation of a password. Kafka uses the UTF-8 text unchanged; other servers apply SASLprep (RFC 4013). */
 type PasswordForm = "saslprep" | "raw";
 
-/** A password with characters that SASLprep prohibits stays unchanged, as on servers. */
+/** Prepares a password. If SASLprep prohibits a character, the password stays unchanged, as on servers. */
 async function inForm(password: string, form: PasswordForm): Promise<string> {
   if (form === "raw" || /^[\x20-\x7e]*$/.test(password)) return password;
   const { saslprep } = await import("@mongodb-js/saslprep");
@@ -23,7 +27,7 @@ async function inForm(password: string, form: PasswordForm): Promise<string> {
 export const refusedLogin = () =>
   new TargetFailure("The server refused the user name or the password.");
 
-/** Signs in without sending the password (RFC 5802, RFC 7677), and asks the server whether it knows it, too. */
+/** Creates one login. It proves the password to the server, and verifies that the server knows it, too. */
 export function scram(
   hash: "sha256" | "sha512",
   username: string,
@@ -37,7 +41,7 @@ export function scram(
   const digest = (bytes: Uint8Array) => createHash(hash).update(bytes).digest();
   return {
     first: `n,,${bare}`,
-    /** What proves the password, for what the server has said first. Throws TargetFailure. */
+    /** Returns the message with the proof of the password, for the server's first message. Throws TargetFailure. */
     async final(serverFirst: string): Promise<string> {
       const { r = "", s = "", i = "" } = partsOf(serverFirst);
       const count = Number(i);
@@ -63,7 +67,7 @@ export function scram(
       serverSignature = hmac(hmac(salted, "Server Key"), message);
       return `${last},p=${proof.toString("base64")}`;
     },
-    /** Throws TargetFailure where the server does not know the password itself. */
+    /** Throws TargetFailure if the server does not know the password itself. */
     mustKnow(serverFinal: string) {
       const given = Buffer.from(partsOf(serverFinal)["v"] ?? "", "base64");
       if (given.length !== serverSignature.length || !timingSafeEqual(given, serverSignature))

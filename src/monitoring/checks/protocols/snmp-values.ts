@@ -1,10 +1,13 @@
 /** Converts the value of an SNMP object to text, by the type that the device reports (RFC 2578 §7.1). */
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 
-/** https://www.rfc-editor.org/rfc/rfc3416#section-3; the library has the names, but is loaded with the first check. */
+/**
+ * Type numbers: https://www.rfc-editor.org/rfc/rfc3416#section-3. Not imported from the library, which is loaded with
+ * the first check.
+ */
 const types = { octetString: 4, opaque: 68, counter64: 70 };
 
-/** Numbers are exact decimal text. Throws TargetFailure for a value that its type does not allow. */
+/** Converts a value to text; numbers become exact decimals. Throws TargetFailure for a value that its type excludes. */
 export function snmpText(type: number, value: unknown): string {
   if (typeof value === "string") return value;
   if (!Buffer.isBuffer(value)) return value === null ? "" : JSON.stringify(value);
@@ -13,7 +16,7 @@ export function snmpText(type: number, value: unknown): string {
   return type === types.octetString ? octetText(value) : hex(value);
 }
 
-/** Up to 64 bits. Devices omit leading zeros, also the one that marks a number as positive. */
+/** Reads an unsigned integer of up to 64 bits. Devices can omit the leading zero byte that marks it as positive. */
 function unsigned(bytes: Buffer): string {
   let from = 0;
   while (bytes[from] === 0) from++;
@@ -25,7 +28,7 @@ function unsigned(bytes: Buffer): string {
 const signed = (bytes: Buffer) =>
   BigInt.asIntN(bytes.length * 8, BigInt(`0x0${bytes.toString("hex")}`)).toString();
 
-/** Types that net-snmp and similar agents wrap in an Opaque: 0x9f, number of the type, length. */
+/** Reads numbers that net-snmp and similar agents wrap in an Opaque: 0x9f, type number, length, value. */
 function opaqueText(value: Buffer): string {
   const [mark, type, length] = value;
   const bytes = value.subarray(3);
@@ -37,7 +40,7 @@ function opaqueText(value: Buffer): string {
   return type === 0x7a ? signed(bytes) : hex(value);
 }
 
-/** The shortest text of a single-precision number: 0.1 and not 0.10000000149011612. */
+/** Returns the shortest text of a single-precision number: 0.1 instead of 0.10000000149011612. */
 function floatText(value: number): string {
   for (let digits = 6; digits < 9; digits++) {
     const text = String(Number(value.toPrecision(digits)));
@@ -50,7 +53,7 @@ const unprintable = /[^\t\n\r\P{C}]/u;
 
 function octetText(bytes: Buffer): string {
   let end = bytes.length;
-  // Strings of C end with NUL.
+  // C strings end with NUL.
   while (end > 0 && bytes[end - 1] === 0) end--;
   if (end === 0) return bytes.length === 0 ? "" : hex(bytes);
   try {
@@ -64,7 +67,7 @@ function octetText(bytes: Buffer): string {
   return dateAndTime(bytes) ?? hex(bytes);
 }
 
-/** DateAndTime (RFC 2579 §2) in the form of RFC 3339, without a zone where it has none; null for other bytes. */
+/** Converts a DateAndTime (RFC 2579 §2) to RFC 3339, without an offset if it has none. Null for other bytes. */
 function dateAndTime(bytes: Buffer): string | null {
   if (bytes.length !== 8 && bytes.length !== 11) return null;
   const [, , month = 0, day = 0, hour = 0, minute = 0, second = 0, tenth = 0] = bytes;
@@ -80,5 +83,5 @@ function dateAndTime(bytes: Buffer): string | null {
   return `${year}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}:${two(second)}.${tenth}${zone}`;
 }
 
-/** In the notation of SNMP tools. */
+/** Formats bytes as SNMP tools do: `0A 1B`. */
 const hex = (bytes: Buffer) => (bytes.toString("hex").match(/../g) ?? []).join(" ").toUpperCase();

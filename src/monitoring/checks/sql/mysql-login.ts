@@ -1,4 +1,4 @@
-/** Signs in to MySQL and MariaDB: proofs of the password, and its encryption for servers that must read it. */
+/** Sign-in methods of MySQL and MariaDB: proofs of the password, and encryption of the password for some servers. */
 import { constants, createPublicKey, type KeyObject, publicEncrypt } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { digest } from "../protocols/digest.ts";
@@ -15,19 +15,19 @@ const proofs = new Map<string, Proof>([
   ["caching_sha2_password", cachingSha2Proof],
 ]);
 
-/** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_authentication_methods_native_password_authentication.html */
+/** Proof of mysql_native_password: https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_authentication_methods_native_password_authentication.html */
 function nativeProof(password: string, nonce: Buffer): Buffer {
   const stage = digest("sha1", password);
   return xor(stage, digest("sha1", nonce, digest("sha1", stage)));
 }
 
-/** https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html */
+/** Proof of caching_sha2_password: https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html */
 function cachingSha2Proof(password: string, nonce: Buffer): Buffer {
   const stage = digest("sha256", password);
   return xor(stage, digest("sha256", digest("sha256", stage), nonce));
 }
 
-/** Known plugins that send the password itself, or need keys that this appliance lacks. */
+/** Known plugins that are not supported: they send the password itself, or need keys that the appliance lacks. */
 const unsupported = new Set([
   "auth_gssapi_client",
   "authentication_ldap_sasl_client",
@@ -41,16 +41,16 @@ const unsupported = new Set([
 
 export const canProve = (plugin: string) => proofs.has(plugin);
 
-/** Throws TargetFailure for a plugin that is not supported. */
+/** Computes the proof of the password for a plugin. Throws TargetFailure for an unsupported plugin. */
 export function proofFor(plugin: string, password: string, nonce: Buffer): Buffer {
   const proof = proofs.get(plugin);
   if (proof === undefined) throw unsupportedSignIn(unsupported.has(plugin) ? plugin : undefined);
   return password === "" ? Buffer.alloc(0) : proof(password, nonce.subarray(0, nonceBytes));
 }
 
-/** A NUL can follow. */
+/** Length of the nonce. Servers can append a NUL. */
 const nonceBytes = 20;
-/** Shorter keys can be broken. Longer ones are not in use, and a server could send one to use up processor time. */
+/** Accepted RSA key sizes. Shorter keys can be broken. Longer keys are unusual and would cost much processor time. */
 const keyBits = { min: 2_048, max: 8_192 };
 const maxPem = 4_096;
 

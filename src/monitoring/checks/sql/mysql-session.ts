@@ -1,4 +1,4 @@
-/** The protocol of MySQL and MariaDB: signs in and runs queries over a connection whose bytes are bounded. */
+/** The protocol of MySQL and MariaDB: signs in and runs queries over a connection with a byte limit. */
 import { ByteReader } from "../../../core/outgoing/http/byte-reader.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire, WireTls } from "../../../core/outgoing/http/wire.ts";
@@ -9,7 +9,7 @@ import { noTls, SqlError, type SqlLogin, type SqlSession } from "./session.ts";
 
 const notMysql = () => new TargetFailure("The answer is not valid for MySQL.");
 
-/** https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html */
+/** Capability flags: https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html */
 const capability = {
   longPassword: 2 ** 0,
   longFlag: 2 ** 2,
@@ -22,14 +22,14 @@ const capability = {
   multiResults: 2 ** 17,
   pluginAuth: 2 ** 19,
 };
-/** Capability of MariaDB, in a separate field: marks columns with JSON. https://mariadb.com/docs/server/reference/clientserver-protocol/1-connecting/connection */
+/** Capability of MariaDB in a separate field: the server marks JSON columns. https://mariadb.com/docs/server/reference/clientserver-protocol/1-connecting/connection */
 const extendedMetadata = 2 ** 3;
 const mysqlItself = 2 ** 0;
 const utf8mb4 = 45;
-/** Open to every user; for a session without a database. */
+/** Database for sessions without one. Every user can open it. */
 const defaultDatabase = "information_schema";
 
-/** Throws TargetFailure, SqlError. */
+/** Signs in and returns the session. Throws TargetFailure, SqlError. */
 export async function mysqlSession(
   wire: Wire,
   login: SqlLogin,
@@ -54,12 +54,12 @@ export async function mysqlSession(
   const session: SqlSession = {
     query: (sql, wantsRows) => query(packets, sql, wantsRows, hasMetadata),
   };
-  // Otherwise times would be in the server's zone, which is unknown here.
+  // The server would send times in its own time zone, which is unknown here.
   await session.query("SET time_zone = '+00:00'", false);
   return session;
 }
 
-/** Packets of a connection. Both sides number them in one sequence. */
+/** Packets of a connection. Both sides number their packets in one sequence. */
 class Packets {
   private sequence = 0;
   private readonly wire: Wire;
@@ -68,7 +68,7 @@ class Packets {
     this.wire = wire;
   }
 
-  /** Reads the greeting. The bound on its length rejects other protocols. */
+  /** Reads the greeting. The limit on its length rejects other protocols. */
   async first(): Promise<ByteReader> {
     const head = await this.wire.read(4);
     if (head[3] !== 0 || head.readUIntLE(0, 3) > maxGreeting) throw notMysql();
@@ -91,7 +91,7 @@ class Packets {
     this.wire.write(Buffer.concat([uintLE(body.length, 3), number, body]));
   }
 
-  /** Sends a command and restarts the numbers of packets. */
+  /** Sends a command and restarts the packet sequence. */
   command(code: number, text: string) {
     this.sequence = 0;
     this.send(Buffer.concat([Buffer.from([code]), Buffer.from(text)]));
@@ -101,7 +101,7 @@ class Packets {
 const maxGreeting = 1_024;
 const marks = { ok: 0x00, moreData: 0x01, localFile: 0xfb, switch: 0xfe, end: 0xfe, error: 0xff };
 
-/** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_err_packet.html */
+/** Reads an error packet: https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_err_packet.html */
 function errorIn(body: ByteReader): SqlError {
   body.bytes(1);
   const code = body.uintLE(2);
@@ -111,7 +111,7 @@ function errorIn(body: ByteReader): SqlError {
 
 type Greeting = { base: number; extended: number; plugin: string; nonce: Buffer };
 
-/** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_packets_protocol_handshake_v10.html */
+/** Reads the greeting: https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_packets_protocol_handshake_v10.html */
 function greetingIn(body: ByteReader): Greeting {
   if (body.uintLE(1) !== 10) throw notMysql();
   body.text();
@@ -134,7 +134,7 @@ function greetingIn(body: ByteReader): Greeting {
 
 const has = (all: number, one: number) => Math.floor(all / one) % 2 === 1;
 
-/** Capabilities that both sides have. Throws TargetFailure if TLS is wanted and not offered. */
+/** Returns the capabilities of both sides. Throws TargetFailure if TLS is required but not offered. */
 function capabilitiesFor({ base, extended }: Greeting, wantsTls: boolean) {
   if (wantsTls && !has(base, capability.tls)) throw noTls();
   const { tls, ...others } = capability;
@@ -153,7 +153,7 @@ async function signIn(
   { username, password, database }: SqlLogin,
   isSecure: boolean,
 ) {
-  // A server whose preferred method is not supported can use another for this user.
+  // If the preferred method of the server is not supported, this user can still have a supported one.
   let plugin = canProve(greeted) ? greeted : "mysql_native_password";
   let nonce = greetedNonce;
   const proof = proofFor(plugin, password, nonce);
@@ -184,11 +184,14 @@ async function signIn(
   throw notMysql();
 }
 
-/** Steps of a sign-in; a real one takes up to four. */
+/** Maximum steps of a sign-in. Real servers need up to four. */
 const maxSteps = 8;
 const cachingSha2 = { wantsKey: 2, isFast: 3, isFull: 4 };
 
-/** Sends the password to a server that can't check the proof, as after its restart: over TLS, or encrypted with its RSA key. */
+/**
+ * Sends the password over TLS, or encrypted with the server's RSA key. A server asks for it if it can't verify the
+ * proof, for example after a restart.
+ */
 async function sendPassword(packets: Packets, password: string, nonce: Buffer, isSecure: boolean) {
   if (isSecure) return packets.send(Buffer.from(`${password}\0`));
   packets.send(Buffer.from([cachingSha2.wantsKey]));
@@ -232,7 +235,7 @@ async function query(
   return results.length > 1 ? results : (results[0] ?? []);
 }
 
-/** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html */
+/** Reads a length-encoded integer: https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html */
 function lengthIn(body: ByteReader, first: number): number {
   if (first < 0xfb) return first;
   const bytes = ({ 0xfc: 2, 0xfd: 3, 0xfe: 8 } as Record<number, number>)[first];
@@ -255,12 +258,12 @@ async function readColumns(
   return columns;
 }
 
-/** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_column_definition.html */
+/** Reads a column definition: https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_column_definition.html */
 function columnIn(body: ByteReader, hasMetadata: boolean): MysqlColumn {
   for (const _part of ["catalog", "schema", "table", "original table"]) stringIn(body);
   const name = stringIn(body).toString();
   stringIn(body);
-  // Pairs of a number and a text: number 1 is the format.
+  // Metadata consists of pairs of a number and a text. Number 1 is the format.
   const isJson = hasMetadata && stringIn(body).includes("\u0001\u0004json");
   body.bytes(1);
   const charset = body.uintLE(2);
@@ -274,7 +277,7 @@ function statusAtEnd(body: ByteReader): number {
   return body.uintLE(2);
 }
 
-/** Reads all rows, into the list if there is one; returns the status after them. */
+/** Reads all rows and appends them to `into`, unless it is null. Returns the status after the rows. */
 async function readRows(
   packets: Packets,
   columns: readonly MysqlColumn[],

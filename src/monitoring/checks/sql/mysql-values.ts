@@ -5,11 +5,11 @@ export type MysqlColumn = {
   type: number;
   charset: number;
   length: number;
-  /** Set for JSON of MariaDB, whose type is text. */
+  /** Whether a text column of MariaDB contains JSON. */
   isJson: boolean;
 };
 
-/** https://dev.mysql.com/doc/dev/mysql-server/latest/field__types_8h.html */
+/** Column types: https://dev.mysql.com/doc/dev/mysql-server/latest/field__types_8h.html */
 const types = {
   whole: new Set([1, 2, 3, 8, 9, 13]),
   float: new Set([4, 5]),
@@ -20,7 +20,7 @@ const types = {
 };
 const binary = 63;
 
-/** Converts a column's bytes to a JSON value. Throws TargetFailure for one that exceeds the budget. */
+/** Converts the bytes of a column to a JSON value. Throws TargetFailure for a value that exceeds the budget. */
 export function mysqlValue(
   { type, charset, length, isJson }: MysqlColumn,
   bytes: Buffer,

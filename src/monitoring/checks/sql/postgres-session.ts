@@ -1,4 +1,4 @@
-/** PostgreSQL's protocol, version 3: signs in and runs queries over a connection whose bytes are bounded. */
+/** The protocol of PostgreSQL, version 3: signs in and runs queries over a connection with a byte limit. */
 import { ByteReader } from "../../../core/outgoing/http/byte-reader.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire, WireTls } from "../../../core/outgoing/http/wire.ts";
@@ -8,7 +8,7 @@ import { notPostgres, postgresValue } from "./postgres-values.ts";
 import { type Row, RowBudget, type Rows } from "./rows.ts";
 import { noTls, SqlError, type SqlLogin, type SqlSession, unsupportedSignIn } from "./session.ts";
 
-/** Throws TargetFailure, SqlError. */
+/** Signs in and returns the session. Throws TargetFailure, SqlError. */
 export async function postgresSession(
   wire: Wire,
   login: SqlLogin,
@@ -29,7 +29,7 @@ export async function postgresSession(
   return { query: (sql, wantsRows) => query(wire, sql, wantsRows) };
 }
 
-/** https://www.postgresql.org/docs/current/protocol-message-formats.html */
+/** Version 3.0, in the start message: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const protocolVersion = 196_608;
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 const zero = Buffer.from([0]);
@@ -44,14 +44,14 @@ async function secure(wire: Wire, tls: WireTls) {
 
 type Message = { type: string; body: ByteReader };
 
-/** Notices, changed parameters and notifications, which can arrive at any time. */
+/** Message types that can arrive at any time: notices, changed parameters and notifications. */
 const asides = new Set(["N", "S", "A"]);
 
-/** Reads the next message, which must have one of these types. Throws SqlError for an error of the server. */
+/** Reads the next message, which must have one of these types. Throws SqlError for an error message. */
 async function nextOf(wire: Wire, types: string): Promise<Message> {
   for (;;) {
     const type = (await wire.read(1)).toString("latin1");
-    // Checked before the length, which is arbitrary in another protocol.
+    // Checked before the length, which is arbitrary data if the server speaks another protocol.
     if (type !== "E" && !asides.has(type) && !types.includes(type)) throw notPostgres();
     const length = (await wire.read(4)).readUInt32BE() - 4;
     if (length < 0) throw notPostgres();
@@ -61,7 +61,7 @@ async function nextOf(wire: Wire, types: string): Promise<Message> {
   }
 }
 
-/** https://www.postgresql.org/docs/current/protocol-error-fields.html */
+/** Reads an error message: https://www.postgresql.org/docs/current/protocol-error-fields.html */
 function errorIn(body: ByteReader): SqlError {
   const fields = new Map<string, string>();
   for (let code = body.bytes(1)[0]; code !== 0; code = body.bytes(1)[0])
@@ -70,7 +70,7 @@ function errorIn(body: ByteReader): SqlError {
 }
 
 const authentication = { ok: 0, cleartext: 3, md5: 5, sasl: 10, saslContinue: 11, saslFinal: 12 };
-/** Kerberos, SCM, GSSAPI and SSPI. */
+/** Authentication by Kerberos, SCM, GSSAPI and SSPI. */
 const unsupportedMethods = [2, 6, 7, 8, 9];
 const mechanism = "SCRAM-SHA-256";
 
@@ -91,7 +91,7 @@ async function signIn(wire: Wire, { username, password }: SqlLogin, isSecure: bo
   if ((await nextAuthentication(wire)).code !== authentication.ok) throw notPostgres();
 }
 
-/** Without TLS, an impostor of the server could read the password. */
+/** Failure for a cleartext password without TLS, which an eavesdropper or an impostor of the server could read. */
 const noCleartext = () =>
   new TargetFailure(
     "The server asks for the password in cleartext over an unencrypted connection: turn on TLS.",
@@ -102,7 +102,7 @@ async function nextAuthentication(wire: Wire) {
   return { code: body.int(4), body };
 }
 
-/** The server takes the user from the start message and ignores the one here. */
+/** Signs in by SCRAM with an empty user name, because the server uses the name in the start message. */
 async function signInByScram(wire: Wire, password: string) {
   const login = scram("sha256", "", password, "saslprep");
   const first = Buffer.from(login.first);
@@ -115,7 +115,7 @@ async function signInByScram(wire: Wire, password: string) {
   login.mustKnow(last.body.rest().toString());
 }
 
-/** `K` holds the key to cancel queries. */
+/** Skips messages until the server accepts queries. `K` contains the key for canceling queries. */
 async function untilReady(wire: Wire) {
   while ((await nextOf(wire, "KZv")).type !== "Z");
 }
@@ -148,7 +148,7 @@ function columnsIn(body: ByteReader): Column[] {
     body.bytes(6);
     const oid = body.int(4);
     body.bytes(6);
-    // A simple query returns text.
+    // A simple query returns values as text (format 0).
     if (body.int(2) !== 0) throw notPostgres();
     return { name, oid };
   });

@@ -1,4 +1,4 @@
-/** Converts values of PostgreSQL from their text to JSON. */
+/** Converts the text of PostgreSQL values to JSON values. */
 import { maxAnswerDepth } from "../../../core/text/json.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { bytesInJson, floatNumber, instantInJson, type RowBudget, wholeNumber } from "./rows.ts";
@@ -13,7 +13,7 @@ const bytea: Read = (text, budget) => {
 };
 const json: Read = (text, budget) => budget.parseJson(text);
 
-/** Types with another JSON value than their text, by OID. https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat */
+/** Types that are not converted to a JSON string, by OID. https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat */
 const scalars = new Map<number, Read>([
   [16, (text) => text === "t"],
   [17, bytea],
@@ -30,7 +30,7 @@ const scalars = new Map<number, Read>([
   [1184, instantInJson],
 ]);
 
-/** Arrays by OID, with the type of their elements. */
+/** Element types of arrays, by OID of the array type. */
 const arrays = new Map<number, number>([
   [199, 114],
   [651, 650],
@@ -63,7 +63,7 @@ const arrays = new Map<number, number>([
   [3807, 3802],
 ]);
 
-/** Converts a column's text to a JSON value. Throws TargetFailure for one that exceeds the budget. */
+/** Converts the text of a column to a JSON value. Throws TargetFailure for a value that exceeds the budget. */
 export function postgresValue(oid: number, text: string, budget: RowBudget): unknown {
   const element = arrays.get(oid);
   if (element !== undefined) return arrayValue(element, text, budget);
@@ -71,7 +71,7 @@ export function postgresValue(oid: number, text: string, budget: RowBudget): unk
   return read === undefined ? text : read(text, budget);
 }
 
-/** https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
+/** Parses an array: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
 function arrayValue(element: number, text: string, budget: RowBudget): unknown {
   const token = /[{}]|,|"(?:[^"\\]|\\.)*"|[^{},"]+/gsy;
   token.lastIndex = /^(?:\[[-\d]+:[-\d]+\])+=/.exec(text)?.[0].length ?? 0;

@@ -1,34 +1,34 @@
-/** JSON values of SQL rows, and the bound on the work to build them. */
+/** Converts SQL values to JSON values, within limits on the work for one query. */
 import { monitorBounds } from "../../../core/limits.ts";
 import { parseBounded } from "../../../core/text/json.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 
-/** Values by the name of their column. */
+/** Values by column name. */
 export type Row = Record<string, unknown>;
-/** The rows of a statement, or those of each of several. */
+/** Rows of a statement, or one list of rows per statement if there are several. */
 export type Rows = Row[] | Row[][];
 
-/** Values in all rows of a query: building 20,000 takes the event loop less than 20 ms. */
+/** Maximum values in all rows of a query. Building 20,000 blocks the event loop for less than 20 ms. */
 const maxValues = monitorBounds.rowValues.value;
-/** JSON in all rows of a query: parsing 64 KiB takes the event loop up to 20 ms. */
+/** Maximum bytes of JSON in all rows of a query. Parsing 64 KiB blocks the event loop for up to 20 ms. */
 const maxJsonBytes = monitorBounds.rowJson.value;
-/** Binary values in all rows of a query. */
+/** Maximum bytes of binary values in all rows of a query. */
 const maxBinaryBytes = monitorBounds.rowJson.value;
 
-/** Bounds the work of building the rows of one query. */
+/** Limits the work of building the rows of one query. */
 export class RowBudget {
   private values = 0;
   private jsonBytes = 0;
   private bytes = 0;
 
-  /** Throws TargetFailure. */
+  /** Counts values. Throws TargetFailure above the maximum. */
   takeValues(count: number) {
     this.values += count;
     if (this.values > maxValues)
       throw new TargetFailure(`The rows have more than ${maxValues} values.`);
   }
 
-  /** Bytes that become a list of numbers. Throws TargetFailure. */
+  /** Counts bytes of binary values, which become lists of numbers. Throws TargetFailure above the maximum. */
   takeBytes(count: number) {
     this.bytes += count;
     if (this.bytes > maxBinaryBytes)
@@ -37,7 +37,7 @@ export class RowBudget {
       );
   }
 
-  /** Throws TargetFailure for JSON that is too deep or too long. */
+  /** Parses JSON. Throws TargetFailure if it is invalid, too deep or too long. */
   parseJson(text: string): unknown {
     this.jsonBytes += text.length;
     if (this.jsonBytes > maxJsonBytes)
@@ -48,19 +48,19 @@ export class RowBudget {
   }
 }
 
-/** A whole number, exactly: as text where a JSON number would round it. */
+/** Converts a whole number. Returns it as text if a JSON number would round it. */
 export function wholeNumber(text: string): number | string {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : text;
 }
 
-/** A floating-point number; null for those that JSON lacks. */
+/** Converts a floating-point number; null for infinity and NaN, which JSON lacks. */
 export function floatNumber(text: string): number | null {
   const number = Number(text);
   return Number.isFinite(number) ? number : null;
 }
 
-/** Bytes as `JSON.stringify` writes a Buffer. */
+/** Converts bytes to the format that `JSON.stringify` uses for a Buffer. */
 export const bytesInJson = (bytes: Uint8Array) => Buffer.from(bytes).toJSON();
 
 const timePattern =

@@ -4,16 +4,16 @@ import type { Rows } from "./rows.ts";
 
 export type SqlLogin = { username: string; password: string; database: string | null };
 
-/** A connection to a database after the sign-in. */
+/** A signed-in connection to a database. */
 export type SqlSession = {
-  /** Without `wantsRows`, rows are read and discarded. Throws TargetFailure, SqlError. */
+  /** Runs a query. Without `wantsRows`, its rows are discarded. Throws TargetFailure, SqlError. */
   query(sql: string, wantsRows: boolean): Promise<Rows>;
 };
 
-/** Signs in, over TLS if `tls` is given: these protocols start it themselves. Throws TargetFailure, SqlError. */
+/** Signs in, and first starts TLS if `tls` is given. Throws TargetFailure, SqlError. */
 export type OpenSession = (wire: Wire, login: SqlLogin, tls: WireTls | null) => Promise<SqlSession>;
 
-/** An error that the server reported, by its code. */
+/** An error that the database server reported, with its code. */
 export class SqlError extends Error {
   readonly code: string;
 
@@ -25,7 +25,7 @@ export class SqlError extends Error {
 
 export const noTls = () => new TargetFailure("The server does not offer TLS.");
 
-/** `method` is shown to the organization only: the server chose its name. */
+/** Creates the failure. Only the organization sees `method`, because the server chose this text. */
 export function unsupportedSignIn(method?: string): TargetFailure {
   const sentence = "The server asks for a sign-in method that is not supported";
   return new TargetFailure(`${sentence}.`, false, method && `${sentence}: ${method}.`);
