@@ -1,11 +1,11 @@
 import type { StateType } from "../events/catalogue.ts";
 import type { IncidentTraces } from "./incident-schema.ts";
 
-/** The beginning of a state of a monitor. */
+/** Start of a monitor's state. */
 export type StateBegun = { type: StateType; at: string; message: string | null };
 type State = Omit<IncidentTraces["states"][number], "monitorId" | "name">;
 
-/** Monitor states for the timeline of an incident: all since its start, and earlier trouble that lasted. */
+/** Selects the monitor states for the timeline of an incident: all since its start, and trouble at its start. */
 export function statesInIncident(begun: readonly StateBegun[], from: string): State[] {
   return begun.flatMap(({ type, at, message }, index): State[] => {
     const before = begun[index - 1];

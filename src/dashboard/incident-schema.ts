@@ -1,4 +1,4 @@
-/** Wire format of the admin page's own views of an incident. */
+/** Wire format of an incident's preview, audience and traces on the admin page. */
 import { z } from "zod";
 import { Id, idSet, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
 import { IncidentStatus } from "../incidents/schema.ts";
@@ -15,7 +15,7 @@ export const IncidentDraft = z.strictObject({
 });
 export type IncidentDraft = z.output<typeof IncidentDraft>;
 
-/** `html` is null where the public would see nothing of it. */
+/** `html` is null if the default status page would not show the incident. */
 export const IncidentPreview = z.object({
   html: z.string().nullable(),
   accent: z.string().nullable(),
@@ -24,7 +24,7 @@ export type IncidentPreview = z.infer<typeof IncidentPreview>;
 
 export const IncidentAudienceQuery = z.strictObject({
   incidentId: Id.optional(),
-  /** With commas between them. */
+  /** Separated by commas. */
   monitorIds: z
     .string()
     .max(100 * 37)
@@ -39,7 +39,7 @@ const Channel = z.object({ id: Id, name: z.string(), type: z.string() });
 export const IncidentAudience = z.object({
   updates: z.array(Channel),
   resolution: z.array(Channel),
-  /** Absent for a private incident. */
+  /** Visible status pages that show the incident if it is public. */
   pages: z.array(z.object({ id: Id, slug: z.string(), title: z.string(), subscribers: z.int() })),
 });
 export type IncidentAudience = z.infer<typeof IncidentAudience>;
@@ -48,7 +48,7 @@ const author = { type: z.string(), id: z.string().nullable(), name: z.string() }
 
 export const IncidentTraces = z.object({
   authors: z.array(z.object({ updateId: Id, ...author })),
-  /** States of its monitors during the incident, and the trouble at its start; oldest first. */
+  /** Monitor states during the incident, including trouble at its start, oldest first. */
   states: z.array(
     z.object({
       at: Timestamp,
@@ -56,7 +56,7 @@ export const IncidentTraces = z.object({
       name: z.string(),
       status: z.enum(["up", "degraded", "down", "maintenance"]),
       message: z.string().nullable(),
-      /** How long the trouble lasted that ended. */
+      /** Duration of the trouble that this state ended; null for other states. */
       troubleSeconds: z.number().nullable(),
     }),
   ),
@@ -64,9 +64,9 @@ export const IncidentTraces = z.object({
   changes: z.array(
     z.object({ at: Timestamp, action: z.string(), fields: z.array(z.string()), ...author }),
   ),
-  /** Which channels got an alert about it, oldest first. */
+  /** Delivered alerts about the incident with their channels, oldest first. */
   alerts: z.array(z.object({ at: Timestamp, type: z.string(), channels: z.array(z.string()) })),
-  /** When a message about it reached a channel last. */
+  /** Notified channels, each with the time of its last delivery. */
   told: z.array(Channel.extend({ at: Timestamp })),
 });
 export type IncidentTraces = z.infer<typeof IncidentTraces>;

@@ -1,4 +1,4 @@
-/** The admin page's own views of an incident: preview, audience and traces. */
+/** Builds the admin page's views of an incident: preview, audience and traces. */
 import { loadSnapshot } from "../alerting/deciding/snapshot.ts";
 import { incidentAudience, type IncidentStep } from "../alerting/deciding/rules.ts";
 import type { IncidentRecord, UpdateRecord } from "../incidents/store.ts";
@@ -42,7 +42,7 @@ export async function previewIncident(
   return page ?? { html: null, accent: null };
 }
 
-/** Updates that a preview shows. */
+/** Maximum updates in a preview. */
 const previewedUpdates = 100;
 
 async function latestUpdates(all: Listed<UpdateRecord>): Promise<UpdateRecord[]> {
@@ -54,7 +54,7 @@ async function latestUpdates(all: Listed<UpdateRecord>): Promise<UpdateRecord[]>
   return latest;
 }
 
-/** Missing fields of a draft get their defaults. */
+/** Fills missing fields of a draft with defaults. */
 function newOne(draft: Omit<IncidentDraft, "incidentId" | "status">) {
   const { title = "Incident", severity = "minor", message = "Incident opened." } = draft;
   const { monitorIds = [] } = draft;
@@ -90,7 +90,7 @@ export async function audienceOf(
   };
 }
 
-/** Maximum lines of each kind, and monitors, in the timeline of an incident. */
+/** Maximum lines of each kind, and maximum monitors, in the timeline of an incident. */
 const most = { lines: 100, monitors: 20 };
 
 /** Returns authors, other changes, monitor states and notified channels of an incident. Throws NOT_FOUND. */
@@ -122,7 +122,7 @@ export async function tracesOf(scope: Scope, incidentId: string): Promise<Incide
   };
 }
 
-/** Monitor states during an incident, without those that its notes mention. */
+/** Reads the monitor states during an incident, except states that are already recorded as notes. */
 async function statesDuring(
   scope: Scope,
   incident: IncidentRecord,

@@ -1,10 +1,10 @@
-/** Queries for the admin page's own views of an incident. */
+/** Reads the authors, changes, alerts and recipients of an incident for the admin page. */
 import type { Tenant } from "../database/rows.ts";
 import type { AuditAction } from "../events/catalogue.ts";
 import { isShownText } from "../status-pages/store.ts";
 import type { IncidentAudience, IncidentTraces } from "./incident-schema.ts";
 
-/** The pages that tell of an incident like this one, and how many hear of it there. */
+/** Reads the status pages that would show an incident, with their numbers of confirmed subscribers. */
 export function pagesShowing(
   { store, organizationId }: Tenant,
   { monitorIds, origin }: { monitorIds: readonly string[]; origin: string },
@@ -32,7 +32,7 @@ const posting: AuditAction[] = [
   "incident.reopened",
 ];
 const changing: AuditAction[] = ["incident.postmortem-published", "incident.postmortem-deleted"];
-// The list is the index's own, word for word.
+// Must repeat the condition of the partial index word for word, because only then SQLite uses the index.
 const inIndex = `action in (${texts([...posting, ...changing])})`;
 const authorText = `select actor_type as type, actor_id as id, actor_name as name from audit_entries
   where organization_id = ? and subject_id = ?
@@ -40,7 +40,7 @@ const authorText = `select actor_type as type, actor_id as id, actor_name as nam
     and (fields is null or fields like '%"status"%' or fields like '%"message"%')
   order by seq`;
 
-/** Authors of each update of an incident, oldest first. */
+/** Reads the author of each update of an incident, oldest first. */
 export function authorsOf({ store, organizationId }: Tenant, incidentId: string) {
   return store.query<Author>(authorText, [organizationId, incidentId]);
 }
@@ -54,7 +54,7 @@ const changeText = `select at, action, fields, actor_type as type, actor_id as i
 
 type Changed = Author & { at: string; action: string; fields: string | null };
 
-/** Changes to an incident other than its updates, newest first. */
+/** Reads the changes to an incident other than its updates, newest first. */
 export function changesOf({ store, organizationId }: Tenant, incidentId: string, limit: number) {
   return store.query<Changed>(changeText, [organizationId, incidentId, limit]);
 }
@@ -68,7 +68,7 @@ const alertedSql = `select a.type, min(d.delivered_at) as at, json_group_array(d
     and d.receiver_type = 'channel' and d.delivered_at is not null
   group by a.id order by at desc limit ?3`;
 
-/** Alerts about an incident that have arrived, newest first. */
+/** Reads the delivered alerts about an incident, newest first. */
 export async function alertsAbout(
   { store, organizationId }: Tenant,
   incidentId: string,
@@ -100,7 +100,7 @@ const notifiedSql = `select c.id, c.name, c.type, max(d.delivered_at) as at
   where d.receiver_type = 'channel' and d.delivered_at is not null
   group by c.id order by at`;
 
-/** Channels notified of an incident, including the alerts of the monitor that opened it. */
+/** Reads the channels notified of an incident, including alerts of the monitor that opened it. */
 export function toldOf(
   { store, organizationId }: Tenant,
   { id, monitorId, origin, createdAt, resolvedAt }: Notified & { resolvedAt: string | null },

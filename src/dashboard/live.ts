@@ -1,4 +1,4 @@
-/** Sends events, changed monitor rows and deliveries to the open pages of every organization. Reads each once for all of them. */
+/** Sends events, changed monitor rows and deliveries to all open pages, and reads them once per organization. */
 import type { Clock } from "../core/time/clock.ts";
 import type { Log } from "../core/log.ts";
 import { type Collector, family } from "../core/metrics.ts";
@@ -12,11 +12,11 @@ import type { Listener, Live, Reader } from "../http/responses/event-stream.ts";
 import { OpenPages } from "./open-pages.ts";
 import { mayListen } from "./rules.ts";
 
-/** Interval at which the right to listen is checked, in addition to events about people. */
+/** Interval of checks whether pages may still listen, in addition to events about people. */
 const authorizeMs = 2_000;
-/** Delay after which pages show that results can't be stored. */
+/** Maximum delay until pages show that results can't be stored. */
 const writesMs = 1_000;
-/** Delay of results and deliveries that another process writes: with other nodes, and without. */
+/** Maximum delay of results and deliveries from other processes, with other nodes and without. */
 const rescanMs = { shared: 5_000, alone: 30_000 };
 
 type Dependencies = {
@@ -130,7 +130,7 @@ export class LivePages implements Live, Collector {
     for (const pages of this.#organizations.values()) await pages.endUnauthorized();
   }
 
-  /** While results can't be stored no monitor is judged: every row changes, without an event. */
+  /** Reloads pages when writes start or stop failing, because all rows change without an event. */
   async #followWrites() {
     const failingSince = this.#dependencies.store.writes.failingSince();
     if (failingSince === this.#failingSince) return;

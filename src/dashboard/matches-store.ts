@@ -9,12 +9,12 @@ import type { FolderTotals, OverviewFilters, OverviewMonitor } from "./schema.ts
 
 type Status = OverviewMonitor["status"];
 
-/** Monitors that one statement reads without a search; other work has its turn between two. */
+/** Monitors per query without a search. Other work can run between two queries. */
 const plainStride = 1_000;
-/** Reading the target of a monitor requires parsing its settings. */
+/** Cost of searching the target of a monitor, which requires parsing its settings. */
 const targetCost = 10;
 
-/** The same as `shownStatus` of `judgement-rules.ts`. */
+/** SQL expression equal to `shownStatus` in `judgement-rules.ts`. */
 const statusIn = ({ store }: Tenant) => {
   const isUnknown =
     store.writes.failingSince() === null ? `s.last_message glob '${notJudged}*'` : "true";
@@ -30,7 +30,7 @@ const joins = `join monitor_states s on s.organization_id = m.organization_id an
 const searched = `m.name || ' ' || coalesce(m.settings ->> 'url', ${watchedSql}, '')
   || coalesce(':' || (m.settings ->> 'port'), '') || ' ' || coalesce(g.name, '')`;
 
-/** Condition that a monitor matches the filters, after ` and `. */
+/** Builds the SQL condition of the filters, which starts with ` and `. */
 function narrowed({ q, status, type, tag }: OverviewFilters, shownStatus: string) {
   const conditions: string[] = [];
   const parameters: string[] = [];
@@ -56,7 +56,7 @@ function narrowed({ q, status, type, tag }: OverviewFilters, shownStatus: string
   return { text: conditions.join(""), parameters, stride, cost };
 }
 
-/** Maximum number of monitors in trouble that are listed beyond the rows of a response. */
+/** Maximum monitors in trouble that are listed in addition to the first rows. */
 const mostTroubled = 50;
 
 type Match = {
@@ -64,11 +64,11 @@ type Match = {
   type: string;
   status: Status;
   tags: string;
-  /** Since when it is in the trouble that is shown. */
+  /** Start of the current trouble; null without trouble. */
   troubledSince: string | null;
 };
 
-/** Matches among the next monitors of a folder, in its order. */
+/** SQL for the matches among the next monitors of a folder, in order. */
 const windowOf = (columns: string, condition: string) => `select ${columns} from (
     select * from monitors where organization_id = ? and group_id is ? and (position, id) > (?, ?)
     order by position, id limit ?) m
@@ -77,7 +77,7 @@ const endText = `select position, id from monitors
   where organization_id = ? and group_id is ? and (position, id) > (?, ?)
   order by position, id limit 1 offset ?`;
 
-/** The parameters of `windowOf` for all windows of a folder, one after the other. */
+/** Yields the parameters of `windowOf` for each window of a folder in turn. */
 async function* windowsOf(
   { store, organizationId }: Tenant,
   groupId: string | null,
@@ -100,8 +100,8 @@ const matchColumns = (shownStatus: string) => `m.id, m.type, m.tags, ${shownStat
   case when s.status in ('down', 'degraded') and ${shownStatus} = s.status then s.since end as troubledSince`;
 
 /**
- * Which monitors match, as far as the page shows them at once: the first `first` in dashboard order, or all
- * where there are `most` or fewer of them; of more, also what they add up to and which are worst.
+ * Finds the matching monitors in dashboard order. If there are more than `most`, it returns only the first
+ * `first`, with totals and the worst monitors.
  */
 export async function matchesOf(
   tenant: Tenant,
@@ -127,7 +127,7 @@ export async function matchesOf(
       states[match.status] = (states[match.status] ?? 0) + 1;
       types.add(match.type);
       if (ids.length < most) ids.push(match.id);
-      // Only the whole page has these.
+      // Only the unfiltered page shows these.
       if (text !== "") continue;
       if (match.troubledSince !== null) troubled.push(match);
       if (match.tags !== "[]") tags.add(match.tags);
@@ -160,7 +160,7 @@ export async function matchesOf(
 const placesText = `select id from monitors where organization_id = ? and group_id is ?
   order by position, id limit ? offset ?`;
 
-/** Monitors of a folder that match, in its order: `count` of them behind the first `from`. */
+/** Returns the ids of matching monitors in a folder, in order: `count` ids after the first `from`. */
 export async function idsIn(
   tenant: Tenant,
   filters: OverviewFilters,

@@ -1,4 +1,4 @@
-/** The open pages of one organization: finds changed monitors and deliveries, and sends them with the events. */
+/** Finds changed monitors and deliveries, and sends them with events to the open pages of one organization. */
 import type { Clock } from "../core/time/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Vault } from "../core/security/secrets.ts";
@@ -17,18 +17,18 @@ import {
   versionsOf,
 } from "./store.ts";
 
-/** Shortest time between two batches of monitor rows … */
+/** Minimum time between two batches of monitor rows. */
 const batchMs = 500;
-/** … and most rows of one batch; the others follow with the next. */
+/** Maximum rows per batch. Further rows follow in the next batch. */
 const maxRows = 500;
 /** With more events at once, pages reload everything. */
 const maxEvents = 200;
 
 type Subscriber = Listener & {
   reader: Reader;
-  /** Messages that arrive while the missed ones are read; null from then on. */
+  /** Messages queued while missed events are read; null afterwards. */
   early: { seq: number; message: Uint8Array }[] | null;
-  /** Position up to which it was sent the log when it joined, which can be ahead of the event reader. */
+  /** Log position up to which it received events when it joined. It can be ahead of the event reader. */
   caughtUpTo: number;
 };
 
@@ -42,7 +42,7 @@ export class OpenPages {
   readonly subscribers = new Set<Subscriber>();
   readonly #dependencies: Dependencies;
   readonly #source: { store: Store; clock: Clock; organizationId: string };
-  /** Resolves when the state to compare with is known. */
+  /** Resolves when the initial versions and signatures are loaded, for comparison. */
   readonly #ready: Promise<unknown>;
   /** Version of each monitor when its row last changed. */
   readonly #monitors = new Map<string, { version: string; checkedAt: string }>();
@@ -60,7 +60,7 @@ export class OpenPages {
     this.organizationId = organizationId;
     this.#dependencies = dependencies;
     this.#source = { store, clock, organizationId };
-    // The initial state is no change.
+    // The initial state does not count as a change.
     this.#ready = Promise.all([
       this.#findMonitors().then(() => this.#changed.clear()),
       this.#findDeliveries(),
@@ -103,7 +103,7 @@ export class OpenPages {
     this.search({});
   }
 
-  /** Plans a batch that searches for these changes. */
+  /** Schedules a batch that searches for these changes. */
   search(changes: Partial<Pending>) {
     Object.assign(this.#pending, changes);
     this.#batch ??= setTimeout(() => void this.#sendBatch(), 0);
@@ -115,7 +115,7 @@ export class OpenPages {
     this.#send(this.#message("reset", await lastSeqOfOrganization(store, this.organizationId)));
   }
 
-  /** Ends the streams of readers who signed out, whose session expired, or whose role changed. */
+  /** Ends the streams of readers after a sign-out, an expired session or a changed role. */
   async endUnauthorized() {
     const asked = new Map<string, Promise<boolean>>();
     for (const { sessionId, role, isAuthorized, reader } of this.subscribers) {
@@ -186,11 +186,11 @@ export class OpenPages {
     const checked = rows.filter(({ id }) => isChecked.get(id) === true);
     const edited = rows.filter(({ id }) => isChecked.get(id) === false);
     if (checked.length > 0) this.#send(messageOf("monitors", { monitors: checked }));
-    // Pages read everything else of an edited monitor again at its event.
+    // The event of an edit makes pages reload all other data of the monitor.
     if (edited.length > 0) this.#send(messageOf("monitors", { monitors: edited, checked: false }));
   }
 
-  /** Message with a position in the log as its id, from which a page continues after an interruption. */
+  /** Creates a message with a log position as its id. After an interruption, a page continues from this position. */
   #message(event: string, seq: number, data = {}) {
     const { vault } = this.#dependencies;
     return messageOf(event, data, positionOf(vault, this.organizationId, seq));

@@ -10,7 +10,7 @@ export const Problems = z.object({
       name: z.string(),
       since: Timestamp,
       error: z.string(),
-      /** Alerts that did not arrive since then. */
+      /** Alerts that were not delivered since then. */
       undelivered: z.int(),
     }),
   ),
@@ -26,7 +26,7 @@ export const Problems = z.object({
 });
 export type Problems = z.infer<typeof Problems>;
 
-/** Recipients of the alert about a monitor that is down or degraded, and its incident. */
+/** A monitor that is down or degraded, with the recipients of its alert and its incident. */
 export const Attention = z.object({
   monitorId: Id,
   /** Channels of the monitor, including disabled ones. */
@@ -36,7 +36,7 @@ export const Attention = z.object({
       id: Id,
       name: z.string(),
       status: z.enum(["delivered", "pending", "failed"]),
-      /** When it arrived, or else when it was to be sent. */
+      /** Time of the delivery, or of its creation while it is not delivered. */
       at: Timestamp,
       error: z.string().nullable(),
     }),

@@ -4,7 +4,7 @@ import type { Scope } from "../events/scope.ts";
 import type { Problems } from "./problem-schema.ts";
 import { failingChannels, problemsOf } from "./problem-store.ts";
 
-/** Lists failing and stuck alert channels, and problems of the appliance if an administrator belongs to the organization. */
+/** Lists failing and stuck alert channels. Organizations of administrators also get problems of the appliance. */
 export async function listProblems(scope: Scope): Promise<Problems> {
   const now = scope.clock();
   const [channels, appliance] = await Promise.all([

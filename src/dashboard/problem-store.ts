@@ -1,14 +1,14 @@
-/** Queries for failing alert channels, problems of the appliance and notified recipients. */
+/** Reads failing alert channels, problems of the appliance, and the recipients of alerts. */
 import { timestamp } from "../core/time/clock.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Attention, Problems } from "./problem-schema.ts";
 
-/** Latest deliveries of a channel that are searched for the start of its failure. */
+/** Number of a channel's latest deliveries that are searched for the start of its failure. */
 const latest = 500;
 /** A delivery that is overdue by this time without an attempt is stuck. */
 const stuckMs = 300_000;
 
-// A channel fails while its last attempt failed; it is stuck without any attempt.
+// A channel is failing if its last attempt failed, and stuck if due deliveries have had no attempt.
 const failingText = `select c.id, c.name, c.last_error as error,
     coalesce(min(d.first_attempt_at), ?1) as sinceMs,
     total(d.id is not null and not exists (select 1 from delivery_alerts l
@@ -64,7 +64,7 @@ export function problemsOf({ store, organizationId }: Tenant, now: number) {
 /** Maximum number of listed monitors. */
 const most = 500;
 
-// Deliveries behind a failing one have no attempt and do not arrive either.
+// Deliveries queued behind a failing one have had no attempt, so they show the error of the channel.
 const attentionText = `with troubled as (
     select s.monitor_id as id, s.since from monitor_states s
     where s.organization_id = ?1 and s.status in ('down', 'degraded') and not s.paused

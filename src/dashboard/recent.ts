@@ -41,11 +41,12 @@ function add(total: Measured, sums: Measured) {
   total.downSeconds += sums.downSeconds;
 }
 
-/** Monitors read per event-loop turn. */
+/** Monitors per query. Other work can run between two queries. */
 const stride = 2_500;
+/** Reads of at most this many monitors are short enough not to yield. */
 const few = 100;
 
-/** Hours that are over stay in memory: of 1,000 monitors two rows each are read, not 24. */
+/** Creates a reader of the last 24 hours. It caches complete hours, so that it reads two rows per monitor, not 24. */
 function hourReader(store: Store) {
   const known = new Map<number, Map<number, Hour>>();
 
@@ -66,12 +67,12 @@ function hourReader(store: Store) {
     for (const hour of periods) {
       const sums = known.get(hour) ?? new Map<number, Hour>();
       known.set(hour, sums);
-      // Results of the last seconds of an hour are written in the next.
+      // Results of an hour's last seconds are written in the next hour.
       const isOpen = hour >= current - 1;
       const wanted = isOpen ? keys : keys.filter((key) => !sums.has(key));
       for (let from = 0; from < wanted.length; from += stride) {
         await read(hour, wanted.slice(from, from + stride), sums);
-        // A first reading of many monitors is long.
+        // The first read of many monitors is long, so other work can run in between.
         if (wanted.length > few) await turn();
       }
       all.push(sums);
@@ -89,10 +90,10 @@ function hourReader(store: Store) {
   };
 }
 
-/** Sums of a monitor over some days, and the first day. */
+/** Sums of a monitor over some days, with the first measured day. */
 type Days = Measured & { first: number | null };
 
-/** Memory holds only the sum of complete days, until the next day. */
+/** Creates a reader of the last 30 days. It caches the sums of complete days until the next day. */
 function monthReader(store: Store) {
   let settled = { today: 0, sums: new Map<number, Days>() };
 
@@ -122,7 +123,7 @@ function monthReader(store: Store) {
     const wanted = keys.filter((key) => !known.has(key));
     if (wanted.length > 0)
       for (const [key, sums] of await read(days.slice(0, -2), wanted)) known.set(key, sums);
-    // Results of the last seconds of a day are written on the next.
+    // Results of a day's last seconds are written on the next day.
     const recent = await read(days.slice(-2), keys);
     return (key: number, createdAt: string) => {
       const total = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
@@ -136,11 +137,11 @@ function monthReader(store: Store) {
   };
 }
 
-/** The last 24 hours of monitors, the current one included. */
+/** Returns a store's reader of the last 24 hours, including the current one. */
 export const hoursOf = perStore(hourReader);
 const monthOf = perStore(monthReader);
 
-/** The last 24 hours and 30 days of monitors, the current ones included. */
+/** Reads the last 24 hours and 30 days of monitors, including the current hour and day. */
 export async function recentOf(store: Store, keys: readonly number[], nowMs: number) {
   const hours = await hoursOf(store)(keys, nowMs);
   const month = await monthOf(store)(keys, nowMs);

@@ -1,4 +1,4 @@
-/** Compact rows of the Monitors page, live-stream limits, and positions in the log. */
+/** Compacts the rows of the Monitors page, limits live streams, and seals positions in the event log. */
 import { livePageBounds } from "../core/limits.ts";
 import type { Vault } from "../core/security/secrets.ts";
 import {
@@ -33,7 +33,7 @@ const usual = {
   spark: "",
 };
 
-/** A row as it is sent, in this folder or by itself. */
+/** Compacts a row: omits default values, and the group if it is the folder. */
 export function compactMonitor(
   row: OverviewMonitor,
   folderId: string | null = null,
@@ -61,7 +61,7 @@ export function compactMonitor(
   };
 }
 
-/** The row that was sent. */
+/** Restores a compacted row. */
 export function expandMonitor(
   compact: CompactMonitor,
   folderId: string | null = null,
@@ -71,12 +71,12 @@ export function expandMonitor(
 
 const highest = 35;
 
-/** The course of figures as a digit of base 36 each, `-` for none; empty where there is none at all. */
+/** Encodes each figure as a base-36 digit relative to their range, `-` for a missing one; empty if all are missing. */
 export function sparkOf(figures: readonly (number | null)[]): string {
   const known = figures.filter((figure) => figure !== null);
   if (known.length === 0) return "";
   const least = Math.min(...known);
-  // Small changes stay small in the line.
+  // The range has a minimum, so that small changes stay small in the line.
   const span = Math.max(Math.max(...known) - least, least / 2, 1);
   return figures
     .map((one) =>
@@ -85,7 +85,7 @@ export function sparkOf(figures: readonly (number | null)[]): string {
     .join("");
 }
 
-/** The overview as it is sent. */
+/** Compacts the overview for a response. */
 export function compactOverview({ groups, monitors, position, totals }: Overview): CompactOverview {
   const folders = Map.groupBy(monitors, ({ groupId }) => groupId);
   const compact = groups.map((group) => {
@@ -93,7 +93,7 @@ export function compactOverview({ groups, monitors, position, totals }: Overview
     folders.delete(group.id);
     return { ...group, monitors: members.map((row) => compactMonitor(row, group.id)) };
   });
-  // Includes members of a group that was created a moment ago.
+  // Includes members of a group that was created after the groups were read.
   const ungrouped = [...folders.values()].flat().map((row) => compactMonitor(row));
   return {
     groups: compact,
@@ -105,7 +105,7 @@ export function compactOverview({ groups, monitors, position, totals }: Overview
   };
 }
 
-/** The overview that was sent. */
+/** Restores a compacted overview. */
 export function expandOverview({
   groups: folders,
   ungrouped,
@@ -131,7 +131,7 @@ export function expandOverview({
 
 type Target = { type: string; url: string | null; watched: string | null; port: number | null };
 
-/** Target of a monitor in its shortest form; null for a push monitor. */
+/** Returns the target of a monitor in its shortest form; null for a push monitor. */
 export function targetOf({ type, url, watched, port }: Target): string | null {
   if (url !== null) return url.replace(/^https?:\/\//i, "").replace(/^([^/?#]+)\/$/, "$1");
   return watched === null ? null : watchedInWords(type, watched, port);
@@ -139,19 +139,20 @@ export function targetOf({ type, url, watched, port }: Target): string | null {
 
 export { asJudged, shownStatus } from "../monitoring/monitors/judgement-rules.ts";
 
-/** Whether the last message says more than that all is well. */
+/** Whether the last message of this state is worth showing: a success needs no explanation. */
 export function hasMessage(status: OverviewMonitor["status"]): boolean {
   return ["down", "degraded", "pending", "unknown"].includes(status);
 }
 
-/** Limits on live streams per session, per organization and in total. The last streams are reserved for clients with few. */
+/** Maximum live streams per session, per organization and in total. */
 const maxStreams = {
   session: livePageBounds.perSession.value,
   organization: livePageBounds.perOrganization.value,
   appliance: livePageBounds.perAppliance.value,
 };
+/** Streams within these limits that are reserved for people and organizations with few streams. */
 const keptStreams = { organization: 20, appliance: 200 };
-/** Reserved streams per person in an organization, and per organization in the appliance. */
+/** With fewer streams than this, a person or an organization can use the reserved streams. */
 const fewStreams = { person: 2, organization: 10 };
 
 type Stream = { organizationId: string; personId: string; sessionId: string };
@@ -175,10 +176,10 @@ export function mayListen(one: Stream, others: Iterable<Stream>): boolean {
   );
 }
 
-/** How many events a page that was away may have missed before it starts afresh. */
+/** Maximum missed events that are sent to a reconnected page. With more, it reloads everything. */
 export const replayable = 500;
 
-/** The state that an event of a monitor says has begun. */
+/** State that starts with an event of a monitor. */
 export const statusBegun = {
   "monitor.pending": "pending",
   "monitor.up": "up",
@@ -191,19 +192,19 @@ export const statusBegun = {
 
 const locationOf = (organizationId: string) => `live/${organizationId}`;
 
-/** The position of an event in the log as pages know it: the log is everybody's, and its numbers would tell how busy others are. */
+/** Seals a position in the event log for pages. Plain numbers would reveal how active other organizations are. */
 export function positionOf(vault: Vault, organizationId: string, seq: number): string {
   return vault.sealNumber(seq, locationOf(organizationId));
 }
 
-/** The inverse; null for a position that this organization never had. */
+/** Opens a sealed position; null if it was not sealed for this organization. */
 export function seqOf(vault: Vault, organizationId: string, position: string): number | null {
   return vault.openNumber(position, locationOf(organizationId));
 }
 
 /**
- * Effect of an event on open pages: a reader's right to listen; rows of the Monitors page, in a way that no check
- * result does; or the set of rows and groups and their contents.
+ * Effects of events on open pages. `access` can end the right to listen. `rows` changes rows without a check result.
+ * `overview` changes the set of rows and groups, or their contents.
  */
 const effects: EventEffects<"access" | "rows" | "overview" | null> = {
   "group.*": "overview",

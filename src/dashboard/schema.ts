@@ -5,7 +5,7 @@ import { Id, line, searchText, Timestamp } from "../core/fields.ts";
 import { countUpTo, WholeNumber } from "../core/paging.ts";
 
 const Status = z.enum(monitorStatuses);
-/** `unknown`: it was up, degraded or pending, and its last check could not be judged. */
+/** `unknown` replaces up, degraded and pending if the last check could not be judged. */
 const ShownStatus = z.enum([...Status.options, "unknown"]);
 
 /** A folder of the Monitors page. */
@@ -22,7 +22,7 @@ export const OverviewGroup = z.object({
 });
 export type OverviewGroup = z.infer<typeof OverviewGroup>;
 
-/** A row of the Monitors page; `paused` and `muted` are the monitor's own. */
+/** A row of the Monitors page. `paused` and `muted` ignore the group of the monitor. */
 export const OverviewMonitor = z.object({
   id: Id,
   name: z.string(),
@@ -35,14 +35,14 @@ export const OverviewMonitor = z.object({
   latencyMs: z.int().nullable(),
   uptime24h: z.number().nullable(),
   uptime30d: z.number().nullable(),
-  /** When it began, where its 30 days are not whole. */
+  /** Start of the measurements, if they don't cover the last 30 days. */
   since: Timestamp.nullable(),
   paused: z.boolean(),
   muted: z.boolean(),
   target: z.string().nullable(),
   /** One letter per hour of the last 24 hours. */
   day: z.string(),
-  /** The course of its latency over them; empty where none was measured. */
+  /** Latency in the same hours, one digit per hour; empty without measurements. */
   spark: z.string(),
 });
 export type OverviewMonitor = z.infer<typeof OverviewMonitor>;
@@ -56,15 +56,15 @@ export type FolderTotals = z.infer<typeof FolderTotals>;
 
 /** Totals of all monitors, for a response that has only the first rows. */
 type Totals<Row> = {
-  /** Folders that have any. */
+  /** Folders with matching monitors. */
   folders: FolderTotals[];
-  /** The worst of them, wherever they stand. */
+  /** The worst monitors of all folders. */
   troubled: Row[];
   types: string[];
   tags: string[];
 };
 
-/** The Monitors page in dashboard order, ungrouped monitors last: all rows, or with `totals` the first rows of each folder. */
+/** The Monitors page in dashboard order, ungrouped monitors last. With `totals`, it has only the first rows. */
 export type Overview = {
   groups: OverviewGroup[];
   monitors: OverviewMonitor[];
@@ -72,7 +72,7 @@ export type Overview = {
   totals?: Totals<OverviewMonitor>;
 };
 
-/** A row as it is sent: without the default values in `rules.ts`. */
+/** A row of a response, without the default values in `rules.ts`. */
 const { type, groupId, tags, status, lastMessage, latencyMs, uptime24h, uptime30d } =
   OverviewMonitor.shape;
 const { since, paused, muted, target, day, spark } = OverviewMonitor.shape;
@@ -94,7 +94,7 @@ export const CompactMonitor = OverviewMonitor.extend({
 });
 export type CompactMonitor = z.infer<typeof CompactMonitor>;
 
-/** The overview as it is sent: a folder holds its rows, which leave out that they are in it. */
+/** The overview as a response. Rows are nested in their folder and omit its id. */
 export const CompactOverview = z.object({
   groups: z.array(OverviewGroup.extend({ monitors: z.array(CompactMonitor) })),
   ungrouped: z.array(CompactMonitor),
@@ -121,7 +121,7 @@ const filters = {
 export const OverviewQuery = z.strictObject(filters);
 export type OverviewFilters = z.infer<typeof OverviewQuery>;
 
-/** Further rows of a folder, or of the ungrouped ones: `count` of them, behind the first `from`. */
+/** Query of further rows of a folder, or of ungrouped monitors: `count` rows after the first `from`. */
 export const RowsQuery = z.strictObject({
   ...filters,
   groupId: Id.optional(),

@@ -1,4 +1,4 @@
-/** The Monitors page: all rows, or the first rows with totals. */
+/** Builds the Monitors page: all rows, or the first rows with totals. */
 import type { Scope } from "../events/scope.ts";
 import { inSearchTurn } from "../events/turns.ts";
 import { getAlertChannel } from "../alerting/channels/service.ts";
@@ -21,11 +21,11 @@ import type {
 import { usersOf, groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
 import { idsIn, matchesOf } from "./matches-store.ts";
 
-/** Monitors sent at once. With more, only the first rows and the totals are sent. */
+/** Maximum monitors in one response. With more, it has only the first rows and totals. */
 export const mostAtOnce = 2_000;
 const firstRows = 200;
 
-/** Returns the Monitors page as of `position` or later. */
+/** Returns the Monitors page. The live stream continues from its `position`. */
 export async function overviewOf(scope: Scope, filters: OverviewFilters): Promise<CompactOverview> {
   const { store, vault, organizationId } = scope;
   // Read first, so that the rows contain everything logged up to this position.
@@ -44,12 +44,12 @@ export async function overviewOf(scope: Scope, filters: OverviewFilters): Promis
 
 type Reading = Pick<Scope, "store" | "clock" | "organizationId">;
 
-/** Some rows of the Monitors page, each with its group. */
+/** Returns these rows of the Monitors page, each with its group. */
 export async function rowsOf(scope: Reading, ids: readonly string[]): Promise<CompactMonitor[]> {
   return (await fullRowsOf(scope, ids)).map((row) => compactMonitor(row));
 }
 
-/** Rows of a folder of the Monitors page, from a place on. */
+/** Returns rows of a folder of the Monitors page, starting after the first `from`. */
 export async function furtherRows(scope: Scope, query: RowsQuery): Promise<CompactMonitor[]> {
   const { groupId = null, from, count, ...filters } = query;
   const read = () => idsIn(scope, filters, groupId, { from, count });
@@ -82,13 +82,13 @@ export async function statesOf(scope: Scope, monitorId: string, { limit }: State
   return states.filter(({ since, until }) => since !== until);
 }
 
-/** Monitors and groups that a channel belongs to. Throws NOT_FOUND. */
+/** Returns the monitors and groups that a channel belongs to. Throws NOT_FOUND. */
 export async function usersOfChannel(scope: Scope, channelId: string): Promise<UsersOfChannel> {
   await getAlertChannel(scope, channelId);
   return usersOf(scope, channelId);
 }
 
-/** Which of the person's organizations a record belongs to, for links that don't say. Throws NOT_FOUND. */
+/** Finds the organization of a record among the person's, for links without one. Throws NOT_FOUND. */
 export async function organizationWith(
   { store, session }: SignedInContext,
   { kind, id }: WhereQuery,

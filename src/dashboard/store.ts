@@ -1,4 +1,4 @@
-/** Queries for the rows of the Monitors page and the live stream. */
+/** Reads the rows of the Monitors page, and the changes for the live stream. */
 import { mapYielding, turn } from "../core/time/yielding.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
@@ -18,7 +18,7 @@ type GroupRow = Record<"tags" | "alertChannelIds", string> &
   Record<"paused" | "muted", number> &
   Omit<OverviewGroup, "tags" | "alertChannelIds" | "paused" | "muted">;
 
-/** In dashboard order. */
+/** Reads the groups in dashboard order. */
 export async function groupsOf({ store, organizationId }: Tenant): Promise<OverviewGroup[]> {
   const rows = await store.query<GroupRow>(groupText, [organizationId]);
   return rows.map((row) => ({
@@ -56,10 +56,10 @@ type MonitorRow = {
 /** Sums of the last hours and days of a monitor. */
 export type Recent = Pick<OverviewMonitor, "day" | "spark" | "uptime24h" | "uptime30d" | "since">;
 
-/** Monitors whose rows are read per event-loop turn. */
+/** Rows per query. Other work can run between two queries. */
 const rowStride = 500;
 
-/** Rows of these monitors, in their order; deleted monitors have none. */
+/** Reads the rows of these monitors in the given order, without deleted monitors. */
 export async function monitorsOf(
   { store, organizationId }: Tenant,
   ids: readonly string[],
@@ -98,7 +98,7 @@ export async function monitorsOf(
 /** A version that changes with every edit of a row, and the time of the last check. */
 type MonitorVersion = { id: string; version: string; checkedAt: string };
 
-/** Monitors read per event-loop turn. */
+/** Versions per query. Other work can run between two queries. */
 const stride = 5_000;
 
 const versionText = `select m.id, m.version || '/' || s.epoch as version,
@@ -120,7 +120,7 @@ export async function versionsOf({ store, organizationId }: Tenant): Promise<Mon
 
 export type LiveEvent = Pick<LoggedEvent, "seq" | "type" | "subjectId" | "at">;
 
-/** An organization's events after this one, oldest first. */
+/** Reads the events of an organization after `seq`, oldest first. */
 export function eventsAfter({ store, organizationId }: Tenant, seq: number, limit: number) {
   return store.query<LiveEvent>(
     `select seq, type, subject_id as subjectId, at from events
@@ -143,7 +143,7 @@ const stateText = `select type, at, data ->> 'message' as message, data ->> 'bef
   from events where organization_id = ? and subject_id = ? and type in (${stateTypeList})
   order by seq desc limit ?`;
 
-/** Beginnings of a monitor's states, newest first. */
+/** Reads the starts of a monitor's states, newest first. */
 export function stateEventsOf({ store, organizationId }: Tenant, monitorId: string, limit: number) {
   return store.query<StateEvent>(stateText, [organizationId, monitorId, limit]);
 }
@@ -156,7 +156,7 @@ const tables = {
   "status-page": "status_pages",
 };
 
-/** Which of these organizations has the record; null for none. */
+/** Finds the organization that has the record; null for none. */
 export async function ownerAmong(
   store: Store,
   organizationIds: readonly string[],
@@ -181,10 +181,10 @@ const signatureText = `select c.id, coalesce(c.last_delivery_at, '') || '/' || c
 
 type Signature = { id: string; signature: string };
 
-/** Of a channel to which nothing was ever to be sent. */
+/** Signature of a channel without any deliveries. */
 export const neverUsed = "//0/0/0.0";
 
-/** A signature that changes with a channel's list of deliveries. */
+/** Reads a signature per channel, which changes with its deliveries. */
 export function channelSignaturesOf({ store, organizationId }: Tenant): Promise<Signature[]> {
   return store.query<Signature>(signatureText, [organizationId]);
 }
@@ -196,7 +196,7 @@ const usesText = `select channel_id as channelId, sum(monitor) as monitors, sum(
     select channel_id, 0 from monitor_group_channels where organization_id = ?)
   group by channel_id`;
 
-/** Number of monitors and groups per channel; unused channels are omitted. */
+/** Counts the monitors and groups of each channel; unused channels are omitted. */
 export function channelUses({ store, organizationId }: Tenant): Promise<ChannelUse[]> {
   return store.query<ChannelUse>(usesText, [organizationId, organizationId]);
 }
@@ -219,7 +219,7 @@ const countsText = `select page_id as pageId, count(confirmed_at) as confirmed,
     count(*) - count(confirmed_at) as pending
   from subscribers where organization_id = ? group by page_id`;
 
-/** How many subscribers each status page has; pages without any are left out. */
+/** Counts the subscribers of each status page; pages without subscribers are omitted. */
 export function subscriberCounts({ store, organizationId }: Tenant) {
   return store.query<SubscriberCount>(countsText, [organizationId]);
 }

@@ -10,7 +10,7 @@ export const TimelineQuery = z
   .strictObject({
     from: instant,
     to: instant,
-    /** Seconds from one point to the next; from an hour on whole hours, from a day on whole days. */
+    /** Seconds between two points: whole hours from one hour, whole days from one day. */
     step: countUpTo(31 * 86_400, 3_600, "Steps"),
   })
   .refine(({ from, to }) => from < to, { path: ["from"], message: "must be before to" })
@@ -31,7 +31,7 @@ export type TimelineQuery = z.infer<typeof TimelineQuery>;
 const seconds = z.int();
 const ms = z.int().nullable();
 
-/** State of a monitor from `at` to the next point; times without results have no point. */
+/** States of a monitor from `at` until the next point. Times without results have no point. */
 export const TimelinePoint = z.object({
   at: Timestamp,
   upSeconds: seconds,
@@ -45,7 +45,7 @@ export const TimelinePoint = z.object({
   p95Ms: ms,
   p99Ms: ms,
   maxMs: ms,
-  /** Why it was down, or degraded. */
+  /** Reason for being down or degraded. */
   reason: z.string().nullable(),
 });
 export type TimelinePoint = z.infer<typeof TimelinePoint>;
@@ -55,7 +55,7 @@ export const Timeline = z.object({
   to: Timestamp,
   step: z.int(),
   points: z.array(TimelinePoint),
-  /** Incidents of the monitor that were open in that time, newest first. */
+  /** Incidents of the monitor that were open in the period, newest first. */
   incidents: z.array(
     z.object({
       id: Id,

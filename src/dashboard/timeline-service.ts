@@ -16,7 +16,7 @@ export async function timelineOf(
   const { key } = await measuredOf(scope, monitorId);
   const width = step * 1000;
   const source = width < hourMs ? "heartbeats" : width < dayMs ? "hours" : "days";
-  // Sums are per hour or day, so the span is extended to whole ones.
+  // Sums are per hour or day, so the span is extended to whole hours or days.
   const whole = { heartbeats: width, hours: hourMs, days: dayMs }[source];
   const span = {
     from: Math.floor(from / whole) * whole,
@@ -55,7 +55,7 @@ export async function timelineOf(
 const isTrouble = ({ downSeconds, degradedSeconds }: Point) =>
   downSeconds > 0 || degradedSeconds > 0;
 
-/** Of few days the results themselves say why; of more, the changes of state. */
+/** Reads the reasons of trouble: from heartbeats for up to three days, else from state changes. */
 async function reasonsFor(
   scope: Scope,
   monitorId: string,

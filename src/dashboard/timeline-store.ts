@@ -4,13 +4,13 @@ import { stateTypeList } from "../events/catalogue.ts";
 import type { Timeline } from "./timeline-schema.ts";
 import type { StateBegun } from "./incident-rules.ts";
 
-/** Beginnings of states that are read at most. */
+/** Maximum number of states that are read. */
 const maxStates = 2_000;
 
 const stateText = `select type, at, data ->> 'message' as message from events
   where organization_id = ? and subject_id = ? and type in (${stateTypeList}) and at < ?`;
 
-/** Starts of a monitor's states in a span, oldest first, with the state at its start. */
+/** Reads the starts of a monitor's states in a period, oldest first, including the state at the start of the period. */
 export async function stateEventsBetween(
   { store, organizationId }: Tenant,
   monitorId: string,

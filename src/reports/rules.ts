@@ -1,4 +1,4 @@
-/** Computes the figures of a report. */
+/** Computes the outages, uptime and other figures of a monthly report, and writes the report as CSV. */
 import { timestamp } from "../core/time/clock.ts";
 import { csvRow } from "../core/text/words.ts";
 import { toInstant, toLocal } from "../core/time/time-zones.ts";
@@ -20,10 +20,10 @@ export function monthIn(month: string, timeZone: string): Span {
 export const monthAt = (at: number, timeZone: string) =>
   timestamp(toLocal(at, timeZone)).slice(0, 7);
 
-/** Whole hours or days of a range; a period belongs to the range that contains its start. */
+/** Hours and days of a range. A period belongs to the range that contains its start. */
 export type Periods = { hours: number[]; days: number[] };
 
-/** Whole UTC days, and the hours before and after them: equal sums with fewer rows. */
+/** Splits a range into whole UTC days and the hours around them, which have the same sums in fewer rows. */
 export function periodsOf({ from, to }: Span): Periods {
   const [firstHour, endHour] = [Math.ceil(from / hourMs), Math.ceil(to / hourMs)];
   const perDay = dayMs / hourMs;
@@ -38,10 +38,10 @@ export function periodsOf({ from, to }: Span): Periods {
 const range = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
 
-/** Start of a down or another state. */
+/** Start of a monitor's state. */
 export type StateBegun = { isDown: boolean; at: number; message: string | null };
 
-/** Outages of a monitor within the range; states are sorted oldest first. */
+/** Derives the outages of a monitor within the range. `states` must be sorted, oldest first. */
 export function outagesOf(
   monitorId: string,
   states: readonly StateBegun[],
@@ -122,7 +122,7 @@ function judged(seconds: Seconds, outages: Lengths | null, slaTarget: number | n
   };
 }
 
-/** Combined figures of several monitors: sums, or derived from sums. */
+/** Combines the figures of several monitors: sums, and means and ratios computed from sums. */
 export function together(
   all: readonly ReportFigures[],
   incidents: number,
@@ -188,11 +188,11 @@ const columns = [
 ];
 
 const cell = (value: number | null) => (value === null ? "" : String(Math.round(value)));
-// Rounds down to correct digits; only a share of 1 is 100.
+// Rounds down to six decimals, so that only a share of 1 becomes 100.
 const percent = (share: number | null) =>
   share === null ? "" : String(Math.floor(share * 1e8 + 1e-4) / 1e6);
 
-/** The report as CSV (RFC 4180): a line for the whole, for each group, and for each monitor. */
+/** Writes the report as CSV (RFC 4180): a line for the whole report, each group and each monitor. */
 export function csvOf({ subject, summary, groups, monitors, ...report }: Report): string {
   const names = new Map(groups.map(({ id, name }) => [id, name]));
   const row = (kind: string, id: string, name: string, group: string, one: ReportFigures) =>

@@ -6,7 +6,7 @@ const Month = z
   .string()
   .regex(/^(19[7-9]\d|2\d{3})-(0[1-9]|1[0-2])$/, "must be a month such as 2026-11");
 
-/** One monitor, a group or a status page; default: the whole organization. */
+/** Query of a report about a monitor, a group or a status page, by default about the whole organization. */
 export const ReportQuery = z
   .strictObject({
     month: Month.optional().meta({ description: "The one that goes on where it is absent." }),

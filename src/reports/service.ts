@@ -33,14 +33,14 @@ import {
   type Wanted,
 } from "./store.ts";
 
-/** Monitors per query; the event loop runs in between. */
+/** Monitors per query. Other work can run between two queries. */
 const stride = 100;
-/** Monitors listed in a response; the CSV lists all. */
+/** Maximum entries of each list in a response. The CSV has all monitors. */
 const most = { monitors: 2_000, outages: 500, incidents: 500 };
 
 type Subject = Report["subject"] & { wanted: Wanted };
 
-/** Throws NOT_FOUND. */
+/** Finds the subject of a report and its monitors. Throws NOT_FOUND. */
 async function subjectOf(scope: Scope, query: ReportQuery): Promise<Subject> {
   const { monitorId, groupId, statusPageId } = query;
   if (monitorId !== undefined) {
@@ -62,7 +62,7 @@ async function subjectOf(scope: Scope, query: ReportQuery): Promise<Subject> {
   return { type: "organization", id, name, wanted: null };
 }
 
-/** The elapsed part of the month. Throws VALIDATION_ERROR for a future month. */
+/** Returns the elapsed part of a month. Throws VALIDATION_ERROR for a future month. */
 async function spanOf(scope: Scope, month: string, wishedZone: string) {
   const now = scope.clock();
   const wished = monthIn(month, wishedZone);
@@ -75,7 +75,7 @@ async function spanOf(scope: Scope, month: string, wishedZone: string) {
   return { span: { from: whole.from, to: isRunning ? now : whole.to }, isRunning, timeZone };
 }
 
-/** The report of a month. Throws NOT_FOUND, VALIDATION_ERROR. */
+/** Returns the report of a month, by default the current one. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function reportOf(scope: Scope, query: ReportQuery): Promise<Report> {
   const report = await wholeReportOf(scope, query);
   const { monitors } = report;
@@ -206,7 +206,7 @@ function longestOf(outages: readonly Outage[]): Outage[] {
     .sort((one, other) => one.from.localeCompare(other.from));
 }
 
-/** The report as CSV, with every monitor. Throws NOT_FOUND, VALIDATION_ERROR. */
+/** Returns the report as a CSV file with all monitors. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function downloadReport(scope: Scope, query: ReportQuery): Promise<File> {
   const report = await wholeReportOf(scope, query);
   const name = report.subject.type === "organization" ? "" : `-${report.subject.type}`;

@@ -1,4 +1,4 @@
-/** Queries for monthly reports. */
+/** Reads the monitors, uptime sums, states and incidents of monthly reports. */
 import { dayMs, hourMs, timestamp } from "../core/time/clock.ts";
 import { incidentStatuses } from "../core/statuses.ts";
 import { turn } from "../core/time/yielding.ts";
@@ -16,7 +16,7 @@ export type ReportedMonitor = {
   createdAt: string;
 };
 
-/** Monitors of a report: some groups and single monitors, or all of the organization. */
+/** Monitors of a report: some groups and single monitors, or null for all of the organization. */
 export type Wanted = { groupIds: readonly string[]; monitorIds: readonly string[] } | null;
 
 const monitorText = (condition: string) => `select s.key, m.id, m.name, m.group_id as groupId,
@@ -30,7 +30,7 @@ const allText = monitorText("");
 const someText = monitorText(` and (m.group_id in (select value from json_each(?))
   or m.id in (select value from json_each(?)))`);
 
-/** In dashboard order. */
+/** Reads the monitors of a report in dashboard order. */
 export function reportedMonitors({ store, organizationId }: Tenant, wanted: Wanted) {
   return wanted === null
     ? store.query<ReportedMonitor>(allText, [organizationId])
@@ -64,7 +64,7 @@ const sumTexts = {
 
 export type Measured = Seconds & { measured: { at: number; length: number } | null };
 
-/** Sums of these periods for each monitor with data. */
+/** Reads the sums of these periods for each monitor with data. */
 export async function sumsIn(store: Store, keys: readonly number[], periods: Periods) {
   const found = new Map<number, Measured>();
   for (const [unit, length] of [
@@ -96,7 +96,7 @@ const firstHourText = `select days.value ->> 0 as key, min(hour) as hour
   where up_seconds + degraded_seconds + down_seconds + maintenance_seconds > 0
   group by days.value ->> 0`;
 
-/** Replaces a first measured day by its first measured hour, while the hours of that day are stored. */
+/** Replaces a first measured day by its first measured hour, if the hours of that day are still stored. */
 async function toFirstHours(store: Store, found: ReadonlyMap<number, Measured>) {
   const days = [...found].flatMap(([key, { measured }]) =>
     measured?.length === dayMs ? [[key, measured.at / hourMs]] : [],
@@ -109,7 +109,7 @@ async function toFirstHours(store: Store, found: ReadonlyMap<number, Measured>) 
   }
 }
 
-/** Start of the retained hours; null while all are retained. */
+/** Returns the start of the retained hours, in Unix milliseconds; null while all are retained. */
 export async function oldestHour(store: Store): Promise<number | null> {
   const [row] = await store.query<{ hour: number | null; day: number | null }>(
     "select (select min(hour) from uptime_hours) as hour, (select min(day) from uptime_days) as day",
@@ -119,7 +119,7 @@ export async function oldestHour(store: Store): Promise<number | null> {
   return (row.day + 1) * dayMs <= row.hour * hourMs ? row.hour * hourMs : null;
 }
 
-/** Time of the oldest retained event; null without events. */
+/** Returns the time of the oldest retained event; null without events. */
 export async function oldestEvent(store: Store): Promise<string | null> {
   const [row] = await store.query<{ at: string }>("select at from events order by seq limit 1", []);
   return row?.at ?? null;
@@ -133,7 +133,7 @@ const beforeText = `select ${eventColumns} from json_each(?) wanted cross join e
     on e.seq = (select max(seq) from events where organization_id = ? and subject_id = wanted.value
       and type in (${stateTypeList}) and at < ?)`;
 
-/** Starts of these monitors' states in a range, oldest first, each with the state at the start of the range. */
+/** Reads the starts of these monitors' states in a range, oldest first, including the state at the start of the range. */
 export async function statesIn(
   { store, organizationId }: Tenant,
   ids: readonly string[],
@@ -155,7 +155,7 @@ export async function statesIn(
   return states;
 }
 
-// Incidents resolved in the month or later were updated then, which limits the scan to few of a million rows.
+// An incident resolved in the month or later was also updated then, so indexes limit the scan of a million rows.
 const openStatuses = incidentStatuses.filter((status) => status !== "resolved");
 const incidentText = `from incidents i
   where i.organization_id = ? and i.id in (
@@ -170,7 +170,7 @@ function incidentParameters(organizationId: string, { from, to }: Span) {
   return [organizationId, organizationId, begin, organizationId, end, begin];
 }
 
-/** Incidents that were open in the range: the newest, their count, and the count per monitor. */
+/** Reads the incidents that were open in the range: the newest, their number, and the number per monitor. */
 export async function incidentsIn(
   { store, organizationId }: Tenant,
   span: Span,
@@ -211,7 +211,7 @@ export async function incidentsIn(
   };
 }
 
-/** Incidents of a group's monitors; an incident of several monitors counts once. */
+/** Counts the incidents of each group. An incident of several monitors in a group counts once. */
 export async function incidentsByGroup({ store, organizationId }: Tenant, span: Span) {
   const rows = await store.query<{ groupId: string | null; count: number }>(
     `select m.group_id as groupId, count(distinct its.incident_id) as count

@@ -8,7 +8,7 @@ import {
 } from "./site/preview-service.ts";
 import { HostCheck, HostToCheck, StatusPagePatch, StatusPagePreview } from "./schema.ts";
 
-/** What only the admin page asks of status pages. */
+/** Status page routes that only the admin page uses. */
 export const statusPageDashboardRoutes = (
   dependencies: PreviewDependencies & HostCheckDependencies,
 ) =>

@@ -1,6 +1,7 @@
+/** Draws the icons of status pages: monitor states, the Signalbox mark and the bell. */
 import type { Tone } from "./rendering/view.ts";
 
-/** Shapes of states: told by form as well as by colour. */
+/** Shapes of states, which differ in form as well as in colour. */
 const shapes: Record<Tone, React.ReactNode> = {
   up: (
     <>
@@ -55,7 +56,7 @@ const angles: Record<Tone, number> = {
   down: 0,
 };
 
-/** The mark: a semaphore arm whose angle tells the overall state. */
+/** The Signalbox mark: a semaphore arm whose angle shows the overall state. */
 export function Mark({ tone }: { tone: Tone }) {
   return (
     <svg width="30" height="30" viewBox="0 0 24 24" fill="none" aria-hidden="true">

@@ -1,10 +1,11 @@
+/** Renders incidents as HTML: on the overview, in lists of past incidents, and one incident on a page. */
 import { Fragment } from "react";
 import { countInWords } from "../core/text/words.ts";
 import { BackLink, documentOf, type PageDocument, Time } from "./layout.tsx";
 import { earlierInWords, type IncidentView } from "./rendering/view.ts";
 import type { WordsOf } from "./rendering/words.ts";
 
-/** What people wrote. */
+/** A text by people, rendered from Markdown. */
 export function Written({ text, words }: { text: string; words: WordsOf }) {
   return <div className="md" dangerouslySetInnerHTML={{ __html: words(text).html }} />;
 }
@@ -30,7 +31,7 @@ type IncidentProps = {
   incident: IncidentView;
   words: WordsOf;
   base: string;
-  /** Whether it is alone on its page, with all of its timeline. */
+  /** Whether the incident has the page to itself, with its whole timeline. */
   isWhole?: boolean;
   /** Whether later updates are on another page. */
   isContinued?: boolean;
@@ -100,7 +101,7 @@ export function Incident({
   );
 }
 
-/** Leads to the updates before those that are shown. */
+/** Link to earlier updates. */
 function Earlier({ count, address }: { count: number; address: string }) {
   return (
     <p className="more">
@@ -138,7 +139,7 @@ type PastProps = {
   level: "h2" | "h3";
 };
 
-/** Incidents in a line each, with how bad they were, when and how long. */
+/** Lists incidents, one row each, with severity, time and duration. */
 export function Past({ incidents, words, base, level: Title }: PastProps) {
   return incidents.map(
     ({ id, title, severity, tone, day, hours, length, isOpen, summary, postmortem }) => (
@@ -166,12 +167,12 @@ export function Past({ incidents, words, base, level: Title }: PastProps) {
 }
 
 type IncidentPageOptions = {
-  /** The status page's whole address, if links to it can be shared. */
+  /** Full address of the status page; null if links to it can't be shared. */
   url?: string | null;
   isContinued?: boolean;
 };
 
-/** One incident with its whole timeline. */
+/** Renders the page of one incident with its whole timeline. */
 export function incidentPage(
   document: PageDocument,
   incident: IncidentView,
@@ -196,7 +197,7 @@ type LinkPreviewProps = {
   url: string;
 };
 
-/** What chats and networks show of a link to the incident: https://ogp.me */
+/** Metadata for link previews in chats and social networks: https://ogp.me */
 function LinkPreview({ page, incident, words, url }: LinkPreviewProps) {
   const status = incident.updates[0]?.status ?? "";
   const properties = {

@@ -1,3 +1,4 @@
+/** Reads the incidents that a status page shows, with their updates and postmortems. */
 import { timestamp } from "../core/time/clock.ts";
 import { firstIdAt } from "../core/ids.ts";
 import { statusPageBounds } from "../core/limits.ts";
@@ -25,7 +26,7 @@ type Page = { organizationId: string; isDefault: boolean };
 /** Monitors of the page under their public names. */
 type Shown = ReadonlyMap<string, { name: string }>;
 
-/** Reads the incidents that a page publishes. */
+/** Creates a reader of the incidents that a page publishes. */
 export function incidentReader(store: Store, page: Page, shown: Shown) {
   const { organizationId, isDefault } = page;
   const published = [JSON.stringify([...shown.keys()]), isDefault ? 1 : 0];
@@ -43,7 +44,7 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
     return all;
   };
   return {
-    /** Those that are open, and those that were told of in the last days, newest first. */
+    /** Open incidents, and incidents with an update or postmortem in the last 8 days, newest first. */
     currentIncidents: async (now: number) => {
       const since = timestamp(now - 8 * dayMs);
       const [open, recent] = await Promise.all([
@@ -54,7 +55,10 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
       rows.sort((a, b) => (a.id < b.id ? 1 : -1));
       return whole(rows);
     },
-    /** An incident of any age, with its last updates, those before an update, or that one alone; null where the page does not show it. */
+    /**
+     * An incident of any age with its latest updates, the updates before `before`, or the update `only`. Null if the
+     * page does not show the incident.
+     */
     async incident(id: string, { before, only }: { before?: string; only?: string } = {}) {
       const rows = await read(oneText, id, ...published);
       const limit = updatesPerIncidentPage;
@@ -63,19 +67,19 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
       if (before !== undefined && found[0]?.updates.length === 0) return null;
       return withinBudget(found, bytesOfText, textBudget(maxTextOfOne))[0] ?? null;
     },
-    /** Those that were opened in this time, newest first. */
+    /** Incidents opened in this period, newest first. */
     openedBetween: async (from: number, to: number) =>
       whole(await read(betweenText, firstIdAt(from), firstIdAt(to), ...published, maxIncidents)),
-    /** The same without their timelines. */
+    /** Incidents opened in this period, without their timelines. */
     marksBetween: async (from: number, to: number): Promise<IncidentMark[]> =>
       (await read(betweenText, firstIdAt(from), firstIdAt(to), ...published, maxIncidents)).map(
         (row) => publishedAs(incidentIn(row), { updates: [], earlier: 0, postmortem: null }, shown),
       ),
     hasBefore: async (at: number) =>
       (await read(beforeText, firstIdAt(at), ...published)).length > 0,
-    /** When one of them changed last; null where there is none. */
+    /** Time of the last change of an incident on the page; null without incidents. */
     lastChange: async () => (await read(lastText, ...published))[0]?.updatedAt ?? null,
-    /** One that is not stored like this, as the page would show it; null where it would not. */
+    /** An unsaved draft as the page would show it; null if the page would not show it. */
     asShown(draft: ShownIncident): PublicIncident | null {
       const { monitorIds, origin } = draft;
       const isPublished =
@@ -96,14 +100,14 @@ type IncidentRow = Omit<
   PublicIncident,
   "title" | "monitors" | "updates" | "earlier" | "postmortem"
 > & {
-  /** Whether the page shows them or not. */
+  /** All affected monitors, including monitors that the page does not show. */
   monitorIds: readonly string[];
 } & Words<AutomaticTitle, "title">;
 
 type UpdateRow = Omit<PublicIncident["updates"][number], "message" | "isMarkdown" | "reports"> &
   Words<AutomaticUpdate, "message">;
 
-/** What people wrote, or the facts behind what a monitor did: its own words hold names and reasons that are private. */
+/** A text by people, or the facts of an automatic text. Stored automatic texts contain private names and reasons. */
 type Words<T, K extends string> = { automatic: T | null } & Record<K, string>;
 
 const incidentColumns = `id, case when automatic is null then title else '' end as title, automatic,
@@ -119,7 +123,7 @@ const openText = `select ${incidentColumns} from incidents
   where organization_id = ? and status in ('investigating', 'identified', 'monitoring') and ${isPublished}
   order by id desc limit ?`;
 
-// A correction alone makes nobody hear of an old incident again.
+// A correction alone does not bring an old incident back to the page.
 const recentText = `select ${incidentColumns} from incidents
   where organization_id = ? and updated_at >= ? and ? <= max(
     coalesce((select max(created_at) from incident_updates u
@@ -143,7 +147,7 @@ const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.autom
     and (?5 is null or u.id = ?5)
   order by u.seq desc`;
 
-/** How many updates each incident has before a position of its timeline. */
+/** Counts the updates of each incident before a position in its timeline. */
 const countsText = `select u.incident_id as incidentId, count(*) as count from json_each(?) wanted
     cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
   where u.seq < ? group by u.incident_id`;
@@ -162,22 +166,23 @@ const oneText = `select ${incidentColumns} from incidents
 const beforeText = `select 1 from incidents
   where organization_id = ? and id < ? and ${isPublished} limit 1`;
 
-// However many others there are that the page does not tell of, no more are looked at.
+// Examines at most the latest 1,000 incidents, even if the page shows none of them.
 const lastText = `select updated_at as updatedAt from (select * from incidents
     where organization_id = ? order by updated_at desc limit 1000) incidents
   where ${isPublished} limit 1`;
 
-/** So many incidents a page shows at most. */
+/** Maximum incidents on a page. */
 const maxIncidents = statusPageBounds.shownIncidents.value;
-/** Updates of each incident among others, and on its own page. */
+/** Maximum updates of an incident in a list. */
 const updatesPerIncident = statusPageBounds.updatesPerIncident.value;
+/** Maximum updates on the page of an incident. */
 const updatesPerIncidentPage = statusPageBounds.updatesPerIncidentPage.value;
-/** Text of an incident on its own page: the longest postmortem and as much for its updates. */
+/** Maximum text on the page of an incident, in bytes: the longest postmortem and the same size for updates. */
 const maxTextOfOne = statusPageBounds.texts.value;
-/** So many are read in one go, after which others have their turn. */
+/** Incidents per query. Other work can run between two queries. */
 const portion = 20;
 
-/** Incidents with their timelines, under the public names of their monitors. */
+/** Reads the timelines of these incidents, and shows monitors under their public names. */
 async function incidentsOf(
   store: Store,
   { organizationId }: Page,
@@ -253,7 +258,7 @@ function publishedAs(
   shown: Shown,
 ): PublicIncident {
   const { id, title, automatic, status, severity, monitorIds, ...times } = incident;
-  // What a monitor says is about itself, the first: never about another that the page shows.
+  // Automatic texts are about the first monitor, even if the page shows only others.
   const name = shown.get(monitorIds[0] ?? "")?.name ?? "A service";
   return {
     id,
@@ -281,7 +286,7 @@ function publishedAs(
   };
 }
 
-/** The state that a monitor's own update reports. */
+/** State that an automatic update reports. */
 const reportedBy = {
   down: "down",
   "down-again": "down",

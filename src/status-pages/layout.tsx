@@ -1,3 +1,4 @@
+/** Renders the frame of all pages of a status page: document head, header and footer. */
 import type { CSSProperties, ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { publicAsset } from "../core/assets.ts";
@@ -6,7 +7,7 @@ import { Bell, Mark } from "./icons.tsx";
 import type { Moment, StatusView, Tone } from "./rendering/view.ts";
 import type { WordsOf } from "./rendering/words.ts";
 
-/** A page at the path `base`, as it stands in links. A preview has no script, and its links open elsewhere. */
+/** Content of a page. `base` is its path in links. A preview has no script, and its links open a new tab. */
 export type PageDocument = {
   view: StatusView;
   words: WordsOf;
@@ -14,7 +15,7 @@ export type PageDocument = {
   isPreview?: boolean;
 };
 
-/** A document of the page: its name, its foot and `content` between them. */
+/** Renders an HTML document with the page's header, `content` and the footer. */
 export function documentOf(
   { view: { page, headline, checked }, words, base, isPreview = false }: PageDocument,
   title: string,
@@ -90,7 +91,7 @@ export function documentOf(
   )}`;
 }
 
-/** A dot of the state's colour, as the tab shows it. */
+/** Returns the icon of the browser tab: a dot in the colour of the state. */
 function faviconOf(tone: Tone): string {
   const colours = {
     up: "12805c",

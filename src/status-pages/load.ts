@@ -1,3 +1,4 @@
+/** Loads the published data of a status page: its sections, monitors, incidents and maintenance. */
 import { derivedId } from "../core/ids.ts";
 import { eachYielding, turn } from "../core/time/yielding.ts";
 import { perStore, type Store } from "../database/store.ts";
@@ -32,7 +33,7 @@ const listedText = `select ${monitorColumns}
     cross join monitors m on m.organization_id = ? and m.id = wanted.value
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
 
-/** Monitors that are read in one go, after which others have their turn. */
+/** Monitors per query. Other work can run between two queries. */
 const stride = 1_000;
 
 const groupedText = `select ${monitorColumns}
@@ -40,7 +41,7 @@ const groupedText = `select ${monitorColumns}
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   where m.organization_id = ? and m.group_id = ? order by m.position, m.id limit ${stride} offset ?`;
 
-/** Monitors of groups by these, in their order. */
+/** Reads the monitors of each group in their order, up to the limit of a page. */
 async function membersOf(store: Store, organizationId: string, groupIds: readonly string[]) {
   const members = new Map<string, MonitorRow[]>();
   let left = maxShownMonitors;
@@ -62,7 +63,7 @@ async function membersOf(store: Store, organizationId: string, groupIds: readonl
 const groupText = `select g.id, g.name from json_each(?) wanted
   cross join monitor_groups g on g.organization_id = ? and g.id = wanted.value`;
 
-/** Monitors of a page's sections in their order, under their public names. */
+/** Reads the sections of a page with their monitors, in order and under public names. */
 async function sectionsOf(store: Store, { organizationId, id: pageId, sections }: PublicPage) {
   const read = <Row>(text: string, ids: readonly string[]) =>
     store.query<Row>(text, [JSON.stringify([...new Set(ids)]), organizationId]);
@@ -104,7 +105,7 @@ async function sectionsOf(store: Store, { organizationId, id: pageId, sections }
   });
 }
 
-/** Ids of sections: the same in any order, whatever the other sections are. */
+/** Derives section ids from their content, so that they don't depend on their order or on other sections. */
 function sectionIds(pageId: string, sections: PublicPage["sections"]): string[] {
   const used = new Map<string, number>();
   return sections.map(({ groupId, name }) => {
@@ -117,7 +118,7 @@ function sectionIds(pageId: string, sections: PublicPage["sections"]): string[] 
 
 const noDays: PublicMonitor["days"] = new Map();
 
-/** Reads what a page publishes now: nothing that is not on it. */
+/** Creates the loader of a page's published data, which reads nothing that the page does not show. */
 function pageLoader(store: Store) {
   const daysOf = dayReader(store);
 
@@ -159,8 +160,8 @@ function pageLoader(store: Store) {
   };
 }
 
-/** One of a store, since they know the same days. */
+/** Returns the loader of a store. There is one per store, so that all callers share its cached days. */
 export const loaderOf = perStore(pageLoader);
 
-/** What a page publishes, and its way to older incidents. */
+/** Published data of a page, with functions that read further incidents and maintenance. */
 export type Loaded = Awaited<ReturnType<ReturnType<typeof pageLoader>>>;

@@ -1,3 +1,4 @@
+/** Renders the overview of a status page, and its incidents month by month, as HTML. */
 import { Fragment } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { BackLink, documentOf, type PageDocument } from "./layout.tsx";
@@ -8,10 +9,10 @@ import type { DayView, MonitorView, StatusView, Tone, WorkView } from "./renderi
 import { maintenanceAnchor, recentDays } from "./rendering/view.ts";
 import type { WordsOf } from "./rendering/words.ts";
 
-/** Stands where a section's content comes; nobody's text holds it, since theirs is escaped. */
+/** Placeholder for the content of a section. It can't occur in people's texts, because those are escaped. */
 const gap = "<!--section-->";
 
-/** The page as HTML, complete without script: in pieces, each of which is made when it is its turn. */
+/** Renders the overview, which needs no script. Each piece is rendered when it is consumed. */
 export function* statusPage(document: PageDocument): Generator<string> {
   const { view } = document;
   const overview = <Overview document={document} />;
@@ -23,7 +24,7 @@ export function* statusPage(document: PageDocument): Generator<string> {
   }
 }
 
-/** The incidents of one month. */
+/** Renders the page with the incidents of one month. */
 export function historyPage(document: PageDocument, history: History): string {
   const { view, words, base } = document;
   const { month, incidents, earlier, later } = history;
@@ -113,7 +114,7 @@ const legend = [
   ["none", "No data"],
 ] as const;
 
-/** So many pieces of planned work are there to be seen; what is further ahead is folded. */
+/** Maintenance windows that are visible at first; later ones are folded. */
 const maxUnfolded = 5;
 
 type WorkProps = { work: readonly WorkView[]; words: WordsOf };
@@ -164,10 +165,10 @@ function Work({ work, words }: WorkProps) {
   ));
 }
 
-/** Beyond so many days bars stand without gaps, or they would not fit. */
+/** With more days than this, bars have no gaps, so that they fit into the page. */
 const denseFrom = 170;
 
-/** Written by hand, because there are thousands: one piece a monitor. */
+/** Renders a section as strings, because React would be slow for thousands of monitors. */
 function* sectionPieces(
   { name, monitors }: StatusView["sections"][number],
   document: PageDocument,
@@ -203,12 +204,12 @@ function* monitorPieces(monitor: MonitorView, { words, base }: PageDocument): Ge
   yield `${barsOf(daysBetween(settled.count, count))}</div></div>`;
 }
 
-/** Without the style sheet, the text for narrow windows is not shown. */
+/** Wraps a figure in a `span`. Text for narrow windows stays hidden without the style sheet. */
 function spanOf(names: string, text: string): string {
   return `<span class="${names}"${names.endsWith("recent") ? " hidden" : ""}>${text}</span>`;
 }
 
-/** What is said of all days, and in a narrow window of those that it shows. */
+/** Renders a figure of all days, and the figure that narrow windows show instead. */
 function byWidth(name: string, whole: string | null, recent: string | null): string {
   if (whole === recent) return whole === null ? "" : spanOf(name, whole);
   const wide = whole === null ? "" : spanOf(`${name} whole`, whole);
@@ -216,7 +217,7 @@ function byWidth(name: string, whole: string | null, recent: string | null): str
   return `${wide} ${narrow}`;
 }
 
-/** Bars of days that don't change any more: of 90,000 on a large page only those of two days are written again. */
+/** Cached bars of days that no longer change. A large page has 90,000 days; only two per monitor are rendered again. */
 const writtenBars = new WeakMap<object, { id: string; bars: string }>();
 
 function settledBars({ daysBetween, settled: { of, count, until } }: MonitorView): string {
@@ -228,7 +229,7 @@ function settledBars({ daysBetween, settled: { of, count, until } }: MonitorView
   return bars;
 }
 
-/** In ASCII, which takes half the memory. */
+/** Renders bars in ASCII, which needs half the memory. */
 function barsOf(days: readonly DayView[]): string {
   return days.map(bar).join("").replaceAll("\u202f", "&#8239;");
 }

@@ -1,3 +1,4 @@
+/** Reads the published data of each page at most once a second, and shares it between all renders. */
 import type { Clock } from "../core/time/clock.ts";
 import type { Store } from "../database/store.ts";
 import { type Loaded, loaderOf } from "./load.ts";
@@ -11,7 +12,7 @@ import {
 } from "./site/renewals.ts";
 import { findPublicPageById, type PageHead, type PublicPage } from "./store.ts";
 
-/** The published data of a page, read at one time of the cache's monotonic clock. */
+/** Published data of a page. `readAt` is a time of the cache's monotonic clock. */
 export type Reading = { page: PublicPage; loaded: Loaded; readAt: number };
 
 type CachedReading = {
@@ -27,9 +28,9 @@ export function pageReadings(
   monotonic: () => number = () => performance.now(),
 ) {
   const cached = new Map<string, CachedReading>();
-  /** By page, of pages that were read because something changed. */
+  /** Renewals by page id, for pages that were read again after a change. */
   const spent = new Map<string, Renewals>();
-  /** When an organization's data changed last. */
+  /** Time of the last change to an organization's data. */
   const touched = new Map<string, number>();
 
   const isOver = ({ now, readAt }: CachedReading) =>
@@ -52,7 +53,10 @@ export function pageReadings(
   }
 
   return {
-    /** Read once a second at most while it changes all the time, for all that is rendered of it. Null for a page that is gone, or open to others than it was. */
+    /**
+     * Returns the shared data of a page, read again at most once a second while it changes. Null for a deleted page,
+     * or if its visibility differs from `head`.
+     */
     of(head: PageHead): Promise<Reading | null> {
       sweep();
       const { id, organizationId } = head;
@@ -68,9 +72,9 @@ export function pageReadings(
       reading.catch(() => cached.get(id) === one && cached.delete(id));
       return reading;
     },
-    /** This organization's data has changed. */
+    /** Marks the readings of an organization as stale after a change to its data. */
     touch: (organizationId: string) => void touched.set(organizationId, monotonic()),
-    /** Cached readings of this organization's pages are no longer valid. */
+    /** Discards the readings of an organization after a change to its pages. */
     drop(organizationId: string) {
       for (const [id, one] of cached) if (one.organizationId === organizationId) cached.delete(id);
     },

@@ -1,3 +1,4 @@
+/** REST routes of status pages and their logos. */
 import { z } from "zod";
 import { Deleted } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";

@@ -1,21 +1,22 @@
+/** Decides who can open a status page and at which addresses, how many days it shows, and which logos are valid. */
 import { statusPageBounds } from "../core/limits.ts";
 import { invalid } from "../core/validation.ts";
 import type { OwnHosts } from "../core/security/own-hosts.ts";
 import type { StatusPage } from "./schema.ts";
 
-/** Why nobody could open the page; null when somebody can. */
+/** Returns an issue if the page asks for a password but has none, else null. */
 export function validateAccess(visibility: StatusPage["visibility"], passwordIsSet: boolean) {
   return visibility === "password" && !passwordIsSet
     ? "is required while visibility is password"
     : null;
 }
 
-/** The names under which a page answers; what became the appliance's own since they were written has no effect. */
+/** Returns the host names of a page without those that now belong to the appliance itself. */
 export function hostsOf(page: { hosts: readonly string[] }, ownHosts: OwnHosts): string[] {
   return page.hosts.filter((host) => !ownHosts.reserves(host));
 }
 
-/** Where the public finds a page: under its first host name, or else under its slug. Without a trailing slash. */
+/** Returns the public address of a page: its first host name, or else its slug. Without a trailing slash. */
 export function addressesOf(
   { slug, hosts }: { slug: string; hosts: readonly string[] },
   origin: string,
@@ -27,21 +28,22 @@ export function addressesOf(
   return { page: url.origin, root: url.origin };
 }
 
-/** Monitors that one page shows, and days of them all that one answer tells of. */
+/** Maximum monitors on a page. */
 export const maxShownMonitors = statusPageBounds.shownMonitors.value;
+/** Maximum days of all monitors in one response. */
 const maxShownDays = statusPageBounds.shownDays.value;
 
-/** How many days a page tells of each of its monitors: of very many fewer than it is set to. */
+/** Returns the days per monitor that a page shows: with very many monitors, fewer than configured. */
 export function shownDays(historyDays: number, monitorCount: number): number {
   return Math.min(historyDays, Math.floor(maxShownDays / Math.max(1, monitorCount)));
 }
 
-/** Names an image of a page, so that what is said of it may be kept for ever. */
+/** Derives a version from the image, so that clients can cache a versioned URL forever. */
 export function logoVersionOf(logoData: string): string {
   return Bun.hash(logoData).toString(36);
 }
 
-/** Path of a page's logo, which changes with the image; null without one. */
+/** Returns the path of a page's logo, which changes with the image; null without a logo. */
 export function logoUrlOf({
   slug,
   logoData,
@@ -60,7 +62,7 @@ type MonitorRow = {
   showDescription: boolean;
 };
 
-/** Sections and their monitors from rows in order. A group that was deleted took its section along and left its monitors' names behind. */
+/** Builds sections from ordered rows. Monitor rows of a deleted group have no section and are ignored. */
 export function sectionsOf(sections: readonly SectionRow[], monitors: readonly MonitorRow[]) {
   const bySection = Map.groupBy(monitors, ({ section }) => section);
   return sections.map(({ position, name, groupId }) => ({
@@ -89,10 +91,10 @@ function hasSignature(type: "image/png" | "image/webp", bytes: Uint8Array): bool
     : hasAt(bytes, 0, riff) && hasAt(bytes, 8, webp);
 }
 
-/** Bounds the work of drawing an SVG. It cannot run or load anything, because its response is sandboxed. */
+/** Maximum elements of an SVG, which limits the work of drawing it. Its response is sandboxed against scripts. */
 const maxSvgElements = 5_000;
 
-/** Throws VALIDATION_ERROR for bytes that are no image of this type, and for an SVG with too many elements. */
+/** Throws VALIDATION_ERROR for bytes of another type, and for an SVG with entities or too many elements. */
 export function assertLogo({ type, bytes }: { type: string; bytes: Uint8Array }) {
   if (type === "image/svg+xml") return assertSvg(Buffer.from(bytes).toString("latin1"));
   if (type !== "image/png" && type !== "image/webp")
@@ -105,7 +107,7 @@ export function assertLogo({ type, bytes }: { type: string; bytes: Uint8Array })
 function assertSvg(text: string) {
   if (!/<(?:[\w.-]+:)?svg[\s/>]/.test(text) || !text.includes("http://www.w3.org/2000/svg"))
     throw invalid("logo", "must be an SVG: its root must be svg of http://www.w3.org/2000/svg");
-  // An entity can stand for any number of elements.
+  // An entity can expand to any number of elements.
   if (/<!ENTITY/i.test(text)) throw invalid("logo", "must be an SVG without entities of its own");
   if ((text.match(/<[^!?/]/g)?.length ?? 0) > maxSvgElements)
     throw invalid(

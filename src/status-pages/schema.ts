@@ -1,3 +1,4 @@
+/** Wire format of status pages, their sections, previews and host checks. */
 import { z } from "zod";
 import {
   bodyOf,
@@ -15,7 +16,7 @@ import { statusPageBounds } from "../core/limits.ts";
 
 const maxMonitors = statusPageBounds.monitorsInSections.value;
 
-/** What a logo may be. */
+/** Accepted media types of a logo. */
 export const logoTypes = ["image/png", "image/webp", "image/svg+xml"] as const;
 
 const slug = z
@@ -37,7 +38,7 @@ const Visibility = z.enum(["public", "password", "hidden"]).meta({
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*$`, "i");
 
-/** Browsers read a name whose last label is a number as an IPv4 address (WHATWG URL §3.5). */
+/** Rejects names with a numeric last label, which browsers parse as an IPv4 address (WHATWG URL §3.5). */
 function isPublicName(text: string): boolean {
   const last = text.split(".").at(-1)?.toLowerCase() ?? "";
   return hostName.test(text) && last !== "localhost" && !/^(?:\d+|0x[0-9a-f]*)$/.test(last);
@@ -113,7 +114,7 @@ const sections = z
   })
   .meta({ description: `At most ${maxMonitors} monitors in all, each at most once.` });
 
-/** The fields that people edit. */
+/** Editable fields of a status page. */
 export const statusPageFields = {
   slug,
   title: line(255).meta({ example: "Payments" }),

@@ -1,3 +1,4 @@
+/** Lists, creates, updates and deletes status pages, and sets their logos. */
 import { commit, guardCurrent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { timestamp } from "../core/time/clock.ts";
@@ -27,7 +28,7 @@ export async function getStatusPage(scope: Scope, id: string): Promise<StatusPag
   return shown(scope, await getStored(scope, id));
 }
 
-/** As it is stored. Throws NOT_FOUND. */
+/** Returns the stored page, including the password hash and the logo. Throws NOT_FOUND. */
 export async function getStored(scope: Scope, id: string): Promise<StoredPage> {
   const [page] = await findPages(scope, id);
   if (page === undefined) throw new AppError("NOT_FOUND", "There is no such status page.");
@@ -44,7 +45,7 @@ function shown({ ownHosts }: Scope, page: StoredPage): StatusPageRecord {
   };
 }
 
-/** Throws VALIDATION_ERROR where nobody could open the page. */
+/** Throws VALIDATION_ERROR if the page asks for a password but has none. */
 export function mustBeOpenable(visibility: StatusPage["visibility"], passwordIsSet: boolean) {
   const issue = validateAccess(visibility, passwordIsSet);
   if (issue !== null) throw invalid("password", issue);
@@ -53,7 +54,7 @@ export function mustBeOpenable(visibility: StatusPage["visibility"], passwordIsS
 export const passwordHashOf = ({ organizationId }: Scope, password: string) =>
   hashPassword(password, { lane: "page", client: organizationId });
 
-/** Throws VALIDATION_ERROR for a name of the appliance itself. */
+/** Throws VALIDATION_ERROR for a host name of the appliance itself. */
 export function mustBeFree({ ownHosts }: Scope, hosts: readonly string[]) {
   const index = hosts.findIndex((host) => ownHosts.reserves(host));
   if (index !== -1)
@@ -63,7 +64,10 @@ export function mustBeFree({ ownHosts }: Scope, hosts: readonly string[]) {
     );
 }
 
-/** Throws VALIDATION_ERROR where the password is missing or a host is reserved, NOT_FOUND for an unknown monitor or group, CONFLICT for a taken slug or host. */
+/**
+ * Creates a page. Throws VALIDATION_ERROR for a missing password or a reserved host, NOT_FOUND for an unknown
+ * monitor or group, CONFLICT for a taken slug or host.
+ */
 export async function createStatusPage(
   scope: Scope,
   { password, sections, hosts, ...fields }: NewStatusPage,
@@ -99,11 +103,11 @@ export async function createStatusPage(
   );
 }
 
-/** Throws as creation does, and NOT_FOUND, PRECONDITION_FAILED; nothing is changed then. */
+/** Updates a page, or nothing if it throws: the errors of `createStatusPage`, NOT_FOUND, PRECONDITION_FAILED. */
 export async function updateStatusPage(scope: Scope, id: string, patch: StatusPagePatch) {
   const { password, ...fields } = patch;
   mustBeFree(scope, patch.hosts ?? []);
-  // Hashing is costly: not for an unknown page, and once, however often the write is tried.
+  // Hashing is slow: skip it for an unknown page, and do it once for all retries of the write.
   if (password) await getStored(scope, id);
   const passwordHash = password ? await passwordHashOf(scope, password) : password;
   return rewrite(scope, id, Object.keys(patch), (before) => {
@@ -113,7 +117,10 @@ export async function updateStatusPage(scope: Scope, id: string, patch: StatusPa
   });
 }
 
-/** Stores an image as the page's logo. Throws VALIDATION_ERROR for bytes that are no such image, NOT_FOUND, PRECONDITION_FAILED. */
+/**
+ * Stores an image as the page's logo. Throws NOT_FOUND, PRECONDITION_FAILED, and VALIDATION_ERROR for bytes that
+ * don't match the type.
+ */
 export function setLogo(scope: Scope, id: string, image: { type: string; bytes: Uint8Array }) {
   assertLogo(image);
   const logo = { logoType: image.type, logoData: image.bytes.toBase64() };
@@ -158,7 +165,10 @@ function mustKnow(scope: Scope, sections: readonly StatusPageSection[]): Stateme
   ];
 }
 
-/** Removes a page with its logo, its sections and its hosts. Throws NOT_FOUND, PRECONDITION_FAILED, and CONFLICT for the default page. */
+/**
+ * Deletes a page with its logo, sections and hosts. Throws NOT_FOUND, PRECONDITION_FAILED, and CONFLICT for the
+ * default page.
+ */
 export function deleteStatusPage(scope: Scope, id: string): Promise<typeof deleted> {
   return retrying(async () => {
     const page = await getStored(scope, id);

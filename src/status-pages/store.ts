@@ -1,3 +1,4 @@
+/** Reads and writes status pages with their sections, monitors and host names. */
 import { desc, sql } from "drizzle-orm";
 import { AppError } from "../core/errors.ts";
 import { firstIdAt } from "../core/ids.ts";
@@ -16,19 +17,19 @@ import type { StatusPageSection } from "./schema.ts";
 
 type PageRow = typeof statusPages.$inferSelect;
 
-/** A page with what belongs to it in other tables. */
+/** A page with its sections and hosts from other tables. */
 export type StoredPage = PageRow & { sections: StatusPageSection[]; hosts: string[] };
 
-/** What the public side knows of a page, whosever it is. */
+/** A page of any organization, as the public site reads it. */
 export type PublicPage = Omit<StoredPage, "logoType" | "logoData"> & { logoUrl: string | null };
 
-/** A page without what it shows: enough to tell who may read it. */
+/** The fields of a page that decide who may read it. */
 export type PageHead = Pick<
   PageRow,
   "organizationId" | "id" | "slug" | "title" | "visibility" | "passwordHash"
 >;
 
-/** All pages of an organization, its default page first, then newest first; or the one with this id. */
+/** Reads an organization's pages, the default page first, then newest first; with `id`, only that page. */
 export async function findPages({ store, organizationId }: Tenant, id?: string) {
   const ofPage = { organizationId, pageId: id };
   const pages = await store.db
@@ -65,7 +66,7 @@ export async function findPages({ store, organizationId }: Tenant, id?: string) 
 const byPage = <T extends { pageId: string }>(rows: readonly T[]) =>
   Map.groupBy(rows, ({ pageId }) => pageId);
 
-/** The page with this id; null for none and for a hidden one. */
+/** Reads the page with this id; null if it is hidden or missing. */
 export async function findPublicPageById(tenant: Tenant, id: string) {
   const [page] = await findPages(tenant, id);
   if (page === undefined || page.visibility === "hidden") return null;
@@ -76,13 +77,13 @@ export async function findPublicPageById(tenant: Tenant, id: string) {
 const headText = `select organization_id as organizationId, id, slug, title, visibility,
   password_hash as passwordHash from status_pages where visibility <> 'hidden' and`;
 
-/** What tells whether somebody may read the page with this slug, of whichever organization; null for none and for a hidden one. */
+/** Finds the page with this slug in any organization; null if it is hidden or missing. */
 export async function findHead(store: Store, slug: string): Promise<PageHead | null> {
   const [head] = await store.query<PageHead>(`${headText} slug = ?`, [slug]);
   return head ?? null;
 }
 
-/** The same of the page that answers under this host name, given in lower case and without port. */
+/** Finds the page with this host name in any organization. The name must be in lower case and without port. */
 export async function findHeadByHost(store: Store, host: string): Promise<PageHead | null> {
   const [head] = await store.query<PageHead>(
     `${headText} (organization_id, id) in (
@@ -92,7 +93,7 @@ export async function findHeadByHost(store: Store, host: string): Promise<PageHe
   return head ?? null;
 }
 
-/** A page's logo, as it was sent; null where it has none. */
+/** Reads the logo of a page as it was uploaded; null without one. */
 export async function logoOf(
   store: Store,
   { organizationId, id }: { organizationId: string; id: string },
@@ -106,7 +107,7 @@ export async function logoOf(
   return { type, bytes: Uint8Array.fromBase64(data), version: logoVersionOf(data) };
 }
 
-/** Holds while no other page, of whichever organization, has the slug; else CONFLICT. */
+/** Guards that no other page, in any organization, has the slug; else CONFLICT. */
 function mustHaveFreeSlug(organizationId: string, id: string, slug: string): Prepared {
   return must(
     sql`not exists (select 1 from ${statusPages}
@@ -115,7 +116,7 @@ function mustHaveFreeSlug(organizationId: string, id: string, slug: string): Pre
   );
 }
 
-/** Holds while none of the host names belongs to another page, of whichever organization; else CONFLICT. */
+/** Guards that no other page, in any organization, has one of the host names; else CONFLICT. */
 function mustHaveFreeHosts(organizationId: string, id: string, hosts: readonly string[]) {
   return must(
     sql`not exists (select 1 from ${statusPageHosts}
@@ -130,7 +131,7 @@ function taken(path: string, message: string) {
   return new AppError("CONFLICT", message, { details });
 }
 
-/** Gives the page exactly these sections. */
+/** Replaces all sections of the page. */
 function replaceSections(
   organizationId: string,
   pageId: string,
@@ -155,7 +156,7 @@ function replaceSections(
   ];
 }
 
-/** Gives the page exactly these host names. */
+/** Replaces all host names of the page. */
 function replaceHosts(owner: PageOwner, pageId: string, hosts: readonly string[]): Statement[] {
   const { store, organizationId } = owner;
   return [
@@ -166,7 +167,7 @@ function replaceHosts(owner: PageOwner, pageId: string, hosts: readonly string[]
 
 type PageOwner = Tenant & { limits: Limits };
 
-/** A new page under a slug and hosts that nobody has; else CONFLICT. */
+/** Inserts a page. A slug or host of another page is a CONFLICT. */
 export function insertPage(owner: PageOwner, page: StoredPage): Statement[] {
   const { organizationId, id, slug, hosts, sections } = page;
   return [
@@ -178,7 +179,7 @@ export function insertPage(owner: PageOwner, page: StoredPage): Statement[] {
   ];
 }
 
-/** Writes these fields of the page; another one's slug or host is a CONFLICT. */
+/** Updates these fields of the page. A slug or host of another page is a CONFLICT. */
 export function changePage(
   owner: PageOwner,
   { organizationId, id, slug: before }: Pick<StoredPage, "organizationId" | "id" | "slug">,
@@ -197,7 +198,7 @@ export function changePage(
   ];
 }
 
-/** Every host name that a page has, of all organizations, and that page's slug. */
+/** Reads the host names of the pages of all organizations, with the slugs of their pages. */
 export function findHosts(store: Store): Promise<{ host: string; slug: string }[]> {
   return store.query(
     `select h.host, p.slug from status_page_hosts h
@@ -206,14 +207,14 @@ export function findHosts(store: Store): Promise<{ host: string; slug: string }[
   );
 }
 
-/** Whether a section of page `p` shows monitor `m`, by itself or in its group. */
+/** SQL condition that a section of page `p` shows monitor `m`, directly or through its group. */
 export const isShownText = `exists (select 1 from status_page_sections s
   where s.organization_id = p.organization_id and s.page_id = p.id
     and (s.group_id = m.group_id or (s.group_id is null and exists (
       select 1 from status_page_monitors l where l.organization_id = p.organization_id
         and l.page_id = p.id and l.section = s.position and l.monitor_id = m.id))))`;
 
-/** Whether the page may show this incident: looked up before a page is read for it. */
+/** Whether the page can show this incident. Checked before the page itself is loaded. */
 export async function mayShowIncident(
   store: Store,
   { organizationId, id }: PageHead,
@@ -233,7 +234,7 @@ export async function mayShowIncident(
   return rows.length > 0;
 }
 
-/** Whether the organization has published an incident before this time. */
+/** Whether the organization has a public incident from before this time, in Unix milliseconds. */
 export async function hasIncidentsBefore(store: Store, organizationId: string, at: number) {
   const rows = await store.query(
     "select 1 from incidents where organization_id = ? and public and id < ? limit 1",
@@ -242,7 +243,7 @@ export async function hasIncidentsBefore(store: Store, organizationId: string, a
   return rows.length > 0;
 }
 
-/** The slug of a public page that shows this monitor, by itself or in its group; null for none. */
+/** Finds the slug of a public page that shows this monitor, directly or through its group; null for none. */
 export async function findSlugShowing(store: Store, monitorId: string): Promise<string | null> {
   const [row] = await store.query<{ slug: string }>(
     `select p.slug from monitors m
@@ -254,7 +255,7 @@ export async function findSlugShowing(store: Store, monitorId: string): Promise<
   return row?.slug ?? null;
 }
 
-/** Slugs of default pages that anybody may read, two at most: enough to tell whether there is one alone. */
+/** Reads the slugs of up to two visible default pages. Callers only need to know whether there is exactly one. */
 export async function findDefaultSlugs(store: Store): Promise<string[]> {
   const rows = await store.query<{ slug: string }>(
     "select slug from status_pages where is_default and visibility <> 'hidden' limit 2",
@@ -263,7 +264,7 @@ export async function findDefaultSlugs(store: Store): Promise<string[]> {
   return rows.map(({ slug }) => slug);
 }
 
-/** How many monitors of each organization can't be judged, and the latest of them; organizations without any are absent. */
+/** Returns a mark per organization with unjudged monitors: their number and the latest start. */
 export async function unjudgedByOrganization(store: Store): Promise<Map<string, string>> {
   const rows = await store.query<{ id: string; mark: string }>(
     `select organization_id as id, count(*) || ' ' || max(not_judged_since) as mark

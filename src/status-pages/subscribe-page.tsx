@@ -1,15 +1,16 @@
+/** Renders the page that offers updates by e-mail, feed and calendar. */
 import { BackLink, documentOf, type PageDocument } from "./layout.tsx";
 
-/** What became of a sign-up; null where nothing was sent yet. */
+/** Result of a sign-up; null before the form is submitted. */
 export type SignUpResult = {
   email: string;
   trouble: string | null;
   status: number;
-  /** Seconds. */
+  /** Seconds until another attempt is possible. */
   retryAfter?: number;
 } | null;
 
-/** How to be told of updates: by e-mail, where a mail server is set, and by feeds. */
+/** Renders the page. The e-mail form needs a mail server. A successful sign-up replaces it with a confirmation. */
 export function subscribePage(document: PageDocument, takesMail: boolean, result: SignUpResult) {
   const { view, base } = document;
   const isSent = result !== null && result.trouble === null;

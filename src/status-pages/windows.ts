@@ -1,3 +1,4 @@
+/** Reads the maintenance that a status page shows: running, announced and recently completed work. */
 import { timestamp } from "../core/time/clock.ts";
 import { derivedId } from "../core/ids.ts";
 import { mapYielding } from "../core/time/yielding.ts";
@@ -6,16 +7,18 @@ import { occurrencesBetween } from "../monitoring/maintenance/rules.ts";
 import { publicWindows, type StoredWindow } from "../monitoring/maintenance/store.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 
-/** Planned work is announced so long before, each window so many times. */
+/** Time before its start from which maintenance is announced. */
 const announcedMs = 30 * dayMs;
+/** Maximum occurrences of a window in a list. */
 const maxOccurrences = 3;
-/** Nothing is planned further ahead. */
+/** How far ahead the next occurrence of a window is searched: 50 years, as in the maintenance service. */
 const plannedMs = 50 * 366 * dayMs;
-/** Feeds tell so long of work that is over; a rule repeats at most hourly. */
+/** How long feeds list completed maintenance. */
 const rememberedMs = 8 * dayMs;
+/** Maximum occurrences of a window in that time: a rule repeats at most hourly, so 192. */
 const maxRemembered = 200;
 
-/** One time of planned work. */
+/** One occurrence of a maintenance window. */
 export type PublicWindow = ReturnType<typeof publicWindow>;
 
 type Monitors = readonly { id: string; name: string }[];
@@ -24,7 +27,7 @@ type Page = { organizationId: string; isDefault: boolean };
 /** Monitors of the page under their public names. */
 type Shown = readonly { id: string; name: string; groupId: string | null }[];
 
-/** Reads the maintenance that concerns a page at `now`; the default page tells of all. */
+/** Creates a reader of a page's maintenance at `now`. The default page shows all windows. */
 export function windowReader(
   store: Store,
   { organizationId, isDefault }: Page,
@@ -53,7 +56,7 @@ export function windowReader(
   }
 
   return {
-    /** Under way or to come, soonest first. */
+    /** Running and announced occurrences, soonest first. */
     currentWindows: async () => {
       const found = await mapYielding(await announced(now), ([window, monitors]) =>
         occurrencesBetween(window, now, now + announcedMs, maxOccurrences).map((occurrence) =>
@@ -62,7 +65,7 @@ export function windowReader(
       );
       return found.flat().sort((a, b) => (a.startsAt < b.startsAt ? -1 : 1));
     },
-    /** Over since a few days, latest first. */
+    /** Occurrences that ended in the last 8 days, latest first. */
     async windowsOver() {
       const since = now - rememberedMs;
       const found = await mapYielding(await announced(since), ([window, monitors]) =>
@@ -73,7 +76,7 @@ export function windowReader(
       );
       return found.flat().sort((a, b) => (a.endsAt < b.endsAt ? 1 : -1));
     },
-    /** Its next occurrence, however far ahead; null where the page does not announce it. */
+    /** The current or next occurrence of a window, even if it is years ahead; null if the page does not show it. */
     async window(id: string) {
       const found = (await announced(now)).find(([window]) => window.id === id);
       if (found === undefined) return null;
@@ -96,16 +99,16 @@ function publicWindow(
   const steps = [announcedAt, updatedAt, ...(start <= now ? [startsAt] : [])];
   return {
     id,
-    /** Names this time alone, and stays: work that is done once has no other than its own. */
+    /** Stable id of this occurrence. A window that does not repeat uses its own id. */
     occurrenceId: rrule === null ? id : derivedId(id, startsAt),
     title,
     description,
-    /** Those that the page shows. */
+    /** Affected monitors that the page shows. */
     monitors,
     startsAt,
     endsAt,
     announcedAt,
-    /** When it was announced, changed, began or ended last; work that comes again is changed for the times to come. */
+    /** Last announcement, edit or start. If it has ended, its end, because edits only affect later occurrences. */
     changedAt: isOver ? endsAt : (steps.toSorted().at(-1) ?? announcedAt),
     isRunning: start <= now && !isOver,
     isOver,

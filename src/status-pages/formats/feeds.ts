@@ -1,3 +1,4 @@
+/** Writes the incidents and maintenance of a status page as Atom and RSS feeds. */
 import { capitalized, countInWords, escapeXml, withoutTags } from "../../core/text/words.ts";
 import { formatIn, minuteFormat } from "../../core/time/times.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
@@ -5,23 +6,23 @@ import type { PublicWindow } from "../windows.ts";
 import type { WordsOf } from "../rendering/words.ts";
 import { earlierInWords } from "../rendering/view.ts";
 
-/** What feed readers show of an incident, or of one time of planned work. */
+/** A feed entry: an incident, or an occurrence of maintenance. */
 type Entry = {
-  /** A UUID that stays. */
+  /** A stable UUID. */
   id: string;
   title: string;
-  /** Behind the page's address. */
+  /** Path after the page's address. */
   path: string;
   published: string;
   updated: string;
-  /** A little HTML, made when it is its turn: of many long timelines it is most of the work. */
+  /** Renders the HTML of the entry on demand, because long timelines are most of the work. */
   content: () => string;
 };
 
-/** What a feed holds, windows that are over among it, with its texts as HTML. */
+/** Data of a feed, including completed maintenance, with its texts rendered as HTML. */
 export type FeedData = Pick<PublicData, "page" | "incidents" | "windows"> & { words: WordsOf };
 
-/** Times as people read them, with year and zone: nobody knows when they read it, and where. */
+/** Formats times with year and zone, because feeds are read later and in other time zones. */
 const timesIn = (timeZone: string) =>
   formatIn(timeZone, {
     day: "numeric",
@@ -31,7 +32,7 @@ const timesIn = (timeZone: string) =>
     timeZoneName: "short",
   });
 
-/** Its timeline, newest first. */
+/** Describes an incident with its postmortem and its updates, newest first. */
 function incidentEntry(
   { id, title, status, createdAt, updates, earlier, postmortem }: PublicIncident,
   { words, url }: { words: WordsOf; url: string },
@@ -94,10 +95,10 @@ function windowEntry(window: PublicWindow, words: WordsOf, times: Intl.DateTimeF
 }
 
 const maxNames = 50;
-/** So many a feed has at most: recurring work of hundreds of windows would be as many megabytes. */
+/** Maximum entries of a feed. Hundreds of recurring windows would otherwise need megabytes. */
 const maxEntries = 200;
 
-/** What was told of last comes first. */
+/** Lists the entries of a feed, the latest change first. */
 function entriesOf({ page, incidents, windows, words }: FeedData, url: string): Entry[] {
   const times = timesIn(page.timeZone);
   const entries = [
@@ -108,7 +109,7 @@ function entriesOf({ page, incidents, windows, words }: FeedData, url: string): 
   return entries.slice(0, maxEntries);
 }
 
-/** Atom (RFC 4287) of a page's incidents and maintenance, one piece an entry; `url` is the page's whole address. */
+/** Writes an Atom feed (RFC 4287), one piece per entry. `url` is the page's full address. */
 export function* atomOf(data: FeedData, url: string): Generator<string> {
   const { page } = data;
   const all = entriesOf(data, url);
@@ -134,7 +135,10 @@ export function* atomOf(data: FeedData, url: string): Generator<string> {
   yield "</feed>\n";
 }
 
-/** RSS 2.0 (https://www.rssboard.org/rss-specification) of the same. Many readers take its titles and descriptions for HTML. */
+/**
+ * Writes an RSS 2.0 feed (https://www.rssboard.org/rss-specification), one piece per entry. Titles are escaped,
+ * because many readers parse them as HTML.
+ */
 export function* rssOf(data: FeedData, url: string): Generator<string> {
   const { page, words } = data;
   yield `<?xml version="1.0" encoding="utf-8"?>

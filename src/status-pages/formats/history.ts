@@ -4,25 +4,28 @@ import { wordsOf, writtenIn } from "../rendering/words.ts";
 
 const monthText = /^(\d{4})-(0[1-9]|1[0-2])$/;
 
-/** The month that a history's address asks for, `2026-11`; empty where it names none, or the current one. */
+/** Reads the month from a query, such as `2026-11`; empty for the current month or without one. */
 export function monthOf(query: URLSearchParams, now: number): string {
   const month = query.get("month") ?? "";
   return monthText.test(month) && month !== monthAt(now) ? month : "";
 }
 
-/** The month (UTC) of a time. */
+/** Returns the UTC month of a time. */
 export function monthAt(now: number): string {
   return new Date(now).toISOString().slice(0, 7);
 }
 
-/** When the month after this one begins. */
+/** Returns the end of a UTC month, in Unix milliseconds. */
 export function endOf(month: string): number {
   return Date.parse(`${monthFrom(month, 1)}-01T00:00:00.000Z`);
 }
 
 export type History = NonNullable<Awaited<ReturnType<typeof monthlyHistory>>>;
 
-/** The incidents of one month (UTC), newest first, of the current one where it is empty; null for a month to come, or before the page's first incident. */
+/**
+ * Loads the incidents of a UTC month, newest first. An empty `month` is the current one. Null for a future month, or
+ * one before the page's first incident.
+ */
 export async function monthlyHistory(published: Loaded, month: string, now: number) {
   const current = monthAt(now);
   const wanted = month || current;
@@ -32,7 +35,7 @@ export async function monthlyHistory(published: Loaded, month: string, now: numb
   if (wanted < current && !(await published.hasBefore(to))) return null;
   const incidents = await published.openedBetween(from, to);
   const hasEarlier = await published.hasBefore(from);
-  // Of each its last update is quoted.
+  // The list shows only the last update of each incident.
   const quoted = incidents.map((one) => ({ ...one, updates: one.updates.slice(0, 1) }));
   const words = await wordsOf(writtenIn({ page: published.page, incidents: quoted }));
   return {

@@ -1,7 +1,8 @@
+/** Writes the maintenance of a status page as an iCalendar feed. */
 import type { PublicData } from "./public-data.ts";
 import type { WordsOf } from "../rendering/words.ts";
 
-/** Text as RFC 5545 §3.3.11 writes it. */
+/** Escapes a text value (RFC 5545 §3.3.11). */
 function escaped(text: string): string {
   return text
     .replace(/[\\;,]/g, "\\$&")
@@ -9,14 +10,15 @@ function escaped(text: string): string {
     .replace(/[^\P{Cc}\t]/gu, "");
 }
 
-/** `20261122T010000Z`. */
+/** Formats a timestamp such as `20261122T010000Z`. */
 function stamp(timestamp: string): string {
   return timestamp.replace(/[-:]/g, "").replace(/\.\d+Z$/, "Z");
 }
 
+/** One octet less than allowed, for the space at the start of a continuation line. */
 const maxOctets = 74;
 
-/** A line of at most 75 octets, and what follows on further ones (RFC 5545 §3.1). */
+/** Folds a line into lines of at most 75 octets (RFC 5545 §3.1). */
 function folded(line: string): string {
   const lines: string[] = [];
   let [start, end, octets] = [0, 0, 0];
@@ -35,7 +37,7 @@ function folded(line: string): string {
 
 const linesOf = (lines: readonly string[]) => lines.map((line) => `${folded(line)}\r\n`).join("");
 
-/** A calendar needs a component (RFC 5545 §3.4); without events this one adds no entry. */
+/** A time zone as the only component of a calendar without events, which needs one (RFC 5545 §3.4). */
 const utc = [
   "BEGIN:VTIMEZONE",
   "TZID:UTC",
@@ -47,7 +49,7 @@ const utc = [
   "END:VTIMEZONE",
 ];
 
-/** The planned work of a page as a calendar (RFC 5545), one piece an event; `url` is the page's whole address. */
+/** Writes the maintenance of a page as a calendar (RFC 5545), one piece per event. `url` is the page's full address. */
 export function* calendarOf(
   { page, windows }: PublicData,
   words: WordsOf,

@@ -1,8 +1,9 @@
+/** Writes a status page as JSON, with figures instead of words. */
 import { dayMs, ratioOf } from "../../monitoring/uptime/rules.ts";
 import { type Totals, type PublicData, type PublicMonitor, uptimeOf } from "./public-data.ts";
 import type { StatusView } from "../rendering/view.ts";
 
-/** The page for machines, as JSON: what it says, with figures instead of words; one piece a monitor. */
+/** Writes the page as JSON, one piece per monitor and per incident. */
 export function* jsonOf(
   { page, sections, incidents, windows }: PublicData,
   view: StatusView,
@@ -71,7 +72,7 @@ function monitorOf(
   return `${JSON.stringify(monitor).slice(0, -1)},"days":[${all.join(",")}]}`;
 }
 
-/** Written by hand, because there are a hundred thousand. */
+/** Formats the JSON of a day by hand, which is faster: a page has up to 100,000 days. */
 function dayOf(date: string, sums: Totals | undefined): string {
   const { downSeconds = 0, degradedSeconds = 0, maintenanceSeconds = 0 } = sums ?? {};
   const uptime = sums === undefined ? null : ratioOf(sums);

@@ -1,3 +1,4 @@
+/** Defines the published data of a status page, and computes uptime from its daily sums. */
 import { beginOfSpan, dayMs, ratioOf, type Sums } from "../../monitoring/uptime/rules.ts";
 import type { Severity } from "../../core/fields.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
@@ -5,7 +6,7 @@ import type { ShownStatus } from "../../monitoring/monitors/judgement-rules.ts";
 import type { IncidentStatus } from "../../incidents/schema.ts";
 import type { PublicWindow } from "../windows.ts";
 
-/** What a page publishes, as it was read at one time. */
+/** Published data of a page at one time. */
 export type PublicData = {
   page: {
     id: string;
@@ -22,7 +23,7 @@ export type PublicData = {
     updatedAt: string;
   };
   sections: readonly {
-    /** The same wherever the section is on the page. */
+    /** Stable id, independent of the section's position on the page. */
     id: string;
     name: string;
     monitors: readonly PublicMonitor[];
@@ -30,13 +31,13 @@ export type PublicData = {
   /** Newest first. */
   incidents: readonly PublicIncident[];
   windows: readonly PublicWindow[];
-  /** Those of its monitors that were opened in the days that it tells of, newest first. */
+  /** Incidents opened in the days that the page shows, newest first. */
   marks: readonly IncidentMark[];
-  /** Whether there is a mail server, so that people can subscribe by e-mail. */
+  /** Whether people can subscribe by e-mail, which needs a mail server. */
   takesMail: boolean;
 };
 
-/** The monitor with this id, if the page shows it. */
+/** Finds a monitor by id; undefined if the page does not show it. */
 export function findMonitor({ sections }: PublicData, id: string): PublicMonitor | undefined {
   return sections.flatMap(({ monitors }) => monitors).find((monitor) => monitor.id === id);
 }
@@ -44,31 +45,31 @@ export function findMonitor({ sections }: PublicData, id: string): PublicMonitor
 export type PublicMonitor = {
   id: string;
   name: string;
-  /** Null unless it is public on purpose. */
+  /** Null unless the page is set to show it. */
   description: string | null;
-  /** `unknown` where it can't be judged, for trouble of this appliance. */
+  /** `unknown` if trouble of the appliance itself prevents judging the monitor. */
   state: ShownStatus;
   lastKnown: MonitorStatus;
-  /** RFC 3339; since when it can't be judged, null while it is. */
+  /** Since when the monitor is not judged, in RFC 3339; null while it is judged. */
   notJudgedSince: string | null;
   latencyMs: number | null;
   days: DaySums;
   lastCheckedAt: string | null;
   createdAt: string;
-  /** Since when it is in its state. */
+  /** Start of the current state. */
   since: string;
 };
 
-/** By day since 1970 in UTC; undefined where nothing was measured. Days that are over don't change. */
+/** Sums by UTC day since 1970; undefined without measurements. Days before yesterday don't change. */
 type DaySums = Pick<ReadonlyMap<number, Totals>, "get">;
 
-/** What a monitor measured in a period. */
+/** Seconds that a monitor spent in each state during a period. */
 export type Totals = Pick<
   Sums,
   "upSeconds" | "degradedSeconds" | "downSeconds" | "maintenanceSeconds"
 >;
 
-/** An incident as the bar of a day names it. */
+/** Fields of an incident that the bar of a day shows. */
 export type IncidentMark = Pick<
   PublicIncident,
   "id" | "title" | "severity" | "monitors" | "createdAt" | "resolvedAt"
@@ -79,22 +80,22 @@ export type PublicIncident = {
   title: string;
   status: IncidentStatus;
   severity: Severity;
-  /** Those of its monitors that the page shows, under their public names. */
+  /** Affected monitors that the page shows, under their public names. */
   monitors: readonly { id: string; name: string }[];
   createdAt: string;
-  /** When it was told of or corrected last. */
+  /** Time of the last update or correction. */
   updatedAt: string;
   resolvedAt: string | null;
-  /** Null unless it is published. */
+  /** Null unless published. */
   postmortem: { message: string; publishedAt: string } | null;
-  /** Updates before these. */
+  /** Number of updates before the listed ones. */
   earlier: number;
-  /** The last ones, newest first. */
+  /** Latest updates, newest first. */
   updates: readonly {
     id: string;
     status: string;
     message: string;
-    /** Whether people typed it. */
+    /** Whether a person wrote the message. */
     isMarkdown: boolean;
     createdAt: string;
     editedAt: string | null;
@@ -103,7 +104,7 @@ export type PublicIncident = {
   }[];
 };
 
-/** Uptime of the last `count` days up to `today`, in 0…1; null when nothing was measured. */
+/** Computes the uptime of the last `count` days up to `today`, 0–1; null without measurements. */
 export function uptimeOf(days: DaySums, today: number, count: number): number | null {
   const sums = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
   for (let day = today - count + 1; day <= today; day++) {
@@ -116,7 +117,7 @@ export function uptimeOf(days: DaySums, today: number, count: number): number | 
   return ratioOf(sums);
 }
 
-/** When a monitor began that was not there for all of the last `count` days, in Unix milliseconds; null for others. */
+/** Returns the start of a monitor that covers only some of the last `count` days, in Unix milliseconds; else null. */
 export function partialSince(
   { createdAt, days }: Pick<PublicMonitor, "createdAt" | "days">,
   today: number,

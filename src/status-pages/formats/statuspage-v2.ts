@@ -1,3 +1,4 @@
+/** Serves a status page in the format of Statuspage's public API, version 2. */
 import { statusPageBounds } from "../../core/limits.ts";
 import { derivedId } from "../../core/ids.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
@@ -9,7 +10,7 @@ import { maintenanceAnchor } from "../rendering/view.ts";
 import type { PublicWindow } from "../windows.ts";
 import { type WordsOf, wordsOf, writtenIn } from "../rendering/words.ts";
 
-/** The public API of Statuspage, version 2, as existing widgets and bots read it: https://metastatuspage.com/api */
+/** Documents of the API, which existing widgets and bots read: https://metastatuspage.com/api */
 export const v2Names = [
   "summary",
   "status",
@@ -22,13 +23,13 @@ export const v2Names = [
 ] as const;
 type V2Name = (typeof v2Names)[number];
 
-/** Whether a name is one of a list, rather than of a single component. */
+/** Whether a name is one of the fixed documents, not a single component. */
 export const isV2Name = (name: string) => (v2Names as readonly string[]).includes(name);
 
-/** Begins the name of a single component. */
+/** Prefix of the document of a single component. */
 const componentPrefix = "components/";
 
-/** Whether a name is that of one of any number of components. */
+/** Whether a name is the document of a single component. */
 export const isComponentName = (name: string) => name.startsWith(componentPrefix);
 
 const componentStatus: Record<MonitorStatus, string> = {
@@ -40,26 +41,26 @@ const componentStatus: Record<MonitorStatus, string> = {
   paused: "operational",
 };
 
-/** Statuspage lists as many incidents and maintenances. */
+/** Maximum incidents or maintenances in a list, as at Statuspage. */
 const maxListed = 50;
-/** Components that one maintenance names. */
+/** Maximum components of a maintenance. */
 const maxComponents = 100;
-/** Bytes of the incidents, and of the maintenances, of one response. */
+/** Maximum bytes of the incidents in a response. Maintenances have the same limit. */
 const maxBytes = statusPageBounds.texts.value / 2;
 
 type Component = ReturnType<typeof componentsOf>[number];
 
-/** What every incident and maintenance is described with. */
+/** Data that the descriptions of all incidents and maintenances share. */
 type Context = {
   words: WordsOf;
   pageId: string;
-  /** The page's whole address. */
+  /** Full address of the page. */
   url: string;
-  /** By id. */
+  /** Components by id. */
   components: ReadonlyMap<string, Component>;
 };
 
-/** The response under this name; null for a component that the page does not show. */
+/** Returns the document with this name; null for a component that the page does not show. */
 export async function v2Of(
   name: string,
   published: Loaded,
@@ -142,7 +143,7 @@ function contentOf(name: V2Name, published: Loaded, { over, listed, components, 
   }
 }
 
-/** The first entries, as many as fit into a response. */
+/** Describes as many of the first entries as fit into a response, but at least one. */
 function fitting<T>(all: readonly T[], describe: (one: T) => object): object[] {
   const some: object[] = [];
   let bytes = 0;
@@ -170,8 +171,8 @@ function latest(times: readonly string[]): string {
 }
 
 /**
- * How bad it is, in Statuspage's words: the worst of its components and of its open incidents' impacts. An
- * outage of all components is critical, one of some is major:
+ * Returns the overall status in Statuspage's words: the worst of its components and of the impacts of open
+ * incidents. An outage of all components is critical, an outage of some is major:
  * https://support.atlassian.com/statuspage/docs/top-level-status-and-incident-impact-calculations/
  */
 function statusOf({ sections, incidents, windows }: PublicData) {
@@ -202,7 +203,7 @@ const outageDescriptions = {
   minor: "Minor Service Outage",
 };
 
-/** The status of a group: a part of its monitors that is down is a partial outage. */
+/** Returns the status of a group. With only some of its monitors down, it is a partial outage. */
 function groupStatusOf(monitors: PublicData["sections"][number]["monitors"]): string {
   const states = monitors
     .map(({ lastKnown }) => lastKnown)
@@ -250,7 +251,7 @@ function componentsOf({ page, sections }: PublicData, words: WordsOf) {
   ]);
 }
 
-/** Statuses of a component before and after an update; null where they are unknown. */
+/** Statuses of a component before and after an update; null if unknown. */
 type Change = { old_status: string | null; new_status: string | null };
 const unknownChange: Change = { old_status: null, new_status: null };
 
@@ -262,13 +263,13 @@ type Update = {
   editedAt?: string | null;
   /** Whether subscribers were notified of it. */
   isNotified: boolean;
-  /** By position of the component. */
+  /** Returns the change of the component at this position. */
   changeOf: (index: number) => Change;
 };
 
 type Affected = readonly { id: string; name: string }[];
 
-/** The updates and components of an incident or a maintenance. */
+/** Describes the updates and components of an incident or a maintenance. */
 function timelineOf(id: string, updates: readonly Update[], affected: Affected, context: Context) {
   return {
     incident_updates: updates.map((update) => ({
@@ -296,7 +297,7 @@ function timelineOf(id: string, updates: readonly Update[], affected: Affected, 
   };
 }
 
-/** An incident. Its impact is its severity, which every incident has: Statuspage's `none` never occurs. */
+/** Describes an incident. Its impact is its severity, so Statuspage's `none` never occurs. */
 function incidentOf(incident: PublicIncident, context: Context) {
   const { id, monitors, createdAt, updates, postmortem } = incident;
   const { words, url } = context;
@@ -316,7 +317,7 @@ function incidentOf(incident: PublicIncident, context: Context) {
     at: createdAt,
     editedAt,
     isNotified: true,
-    // A monitor reports itself, the first one.
+    // An automatic update reports only the first monitor.
     changeOf: (place) => (place === 0 ? changeIn(incident, index) : unknownChange),
   }));
   return {
@@ -335,7 +336,7 @@ function incidentOf(incident: PublicIncident, context: Context) {
   };
 }
 
-/** What a monitor's own update reports, and what its update before that reported. */
+/** Returns the status that an automatic update reports, and the status that the previous one reported. */
 function changeIn({ updates, earlier }: PublicIncident, index: number): Change {
   const reported = updates[index]?.reports ?? null;
   if (reported === null) return unknownChange;

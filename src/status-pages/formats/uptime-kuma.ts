@@ -1,3 +1,4 @@
+/** Serves badges and page data in the formats of Uptime Kuma, for existing badges and widgets. */
 import { dayMs, hourMs } from "../../core/time/clock.ts";
 import { percent } from "../../core/text/words.ts";
 import { eachYielding, turn } from "../../core/time/yielding.ts";
@@ -10,12 +11,12 @@ import type { PublicData, PublicMonitor } from "./public-data.ts";
 import { stateTones } from "../rendering/view.ts";
 import type { Tenant } from "../../database/rows.ts";
 
-// What Uptime Kuma answers at these paths, so that badges and widgets go on working under the same
-// address: https://github.com/louislam/uptime-kuma/blob/master/server/routers/api-router.js and
-// status-page-router.js. Monitors have the number that they had there; others have their own id.
+// The formats are defined in https://github.com/louislam/uptime-kuma/blob/master/server/routers/api-router.js
+// and status-page-router.js. Imported monitors have their number from there, other monitors their id here.
 
-/** Heartbeats of one answer; fewer a monitor where a page has very many. */
+/** Maximum heartbeats in a response. Pages with very many monitors get fewer per monitor. */
 const mostHeartbeats = 20_000;
+/** Maximum heartbeats per monitor. */
 const heartbeatsOfMonitor = 100;
 
 export type KumaMeasure = "status" | "uptime" | "ping" | "avg-response" | "response" | "cert-exp";
@@ -25,7 +26,7 @@ type Labels = Partial<Record<(typeof labelNames)[number], string>>;
 const labelNames = ["label", "upLabel", "downLabel"] as const;
 const maxLabel = 60;
 
-/** The labels that the query of a badge sets. */
+/** Reads the labels that the query of a badge sets. */
 export function labelsIn(query: URLSearchParams): Labels {
   return Object.fromEntries(
     labelNames.flatMap((name) => {
@@ -35,7 +36,7 @@ export function labelsIn(query: URLSearchParams): Labels {
   );
 }
 
-/** The monitor that had this number in an Uptime Kuma, where a public page shows it. */
+/** Finds the monitor that was imported with this number and is on a public page; null for none. */
 export async function findNumberedMonitor(store: Store, number: string) {
   for (const id of await monitorsWithNumber(store, number)) {
     const slug = await findSlugShowing(store, id);
@@ -45,7 +46,7 @@ export async function findNumberedMonitor(store: Store, number: string) {
   return null;
 }
 
-/** Ids here of the monitors that had this number in an Uptime Kuma; the one imported first comes first. */
+/** Finds the ids of monitors that were imported with this number, the earliest import first. */
 async function monitorsWithNumber(store: Store, number: string): Promise<string[]> {
   const rows = await store.query<{ id: string }>(
     `select record_id as id from external_records where noun = 'monitor' and external_id = ?
@@ -64,7 +65,7 @@ async function keysOf({ store, organizationId }: Tenant, ids: readonly string[])
   return new Map(rows.map(({ id, ...state }) => [id, state]));
 }
 
-/** A badge as Uptime Kuma has them; null for what the page does not tell. */
+/** Draws a badge like Uptime Kuma's; null for a monitor without a stored state. */
 export async function kumaBadge(
   tenant: Tenant,
   { measure, span, labels }: { measure: KumaMeasure; span: string; labels: Labels },
@@ -120,7 +121,7 @@ async function numbersOf({ store, organizationId }: Tenant, ids: readonly string
     [organizationId, JSON.stringify(ids)],
   );
   const numbers = new Map(rows.map(({ id, number }) => [id, Number(number)]));
-  // Two installations may have the same numbers: whoever comes second goes by its own id.
+  // Imports from two installations can have the same numbers. The second monitor uses its id instead.
   const taken = new Set<number>();
   return new Map(
     ids.map((id): [string, number | string] => {
@@ -137,7 +138,7 @@ const idsOn = ({ sections }: PublicData) =>
 
 const styles = { critical: "danger", major: "warning", minor: "info" };
 
-/** A page as Uptime Kuma tells it. */
+/** Describes a page in Uptime Kuma's format. */
 export async function kumaPage(tenant: Tenant, data: PublicData): Promise<string> {
   const { page, sections, incidents, windows } = data;
   const numbers = await numbersOf(tenant, idsOn(data));
@@ -194,7 +195,7 @@ export async function kumaPage(tenant: Tenant, data: PublicData): Promise<string
   });
 }
 
-/** Monitors that are read in one go, after which others have their turn. */
+/** Monitors per query. Other work can run between two queries. */
 const stride = 250;
 const beatText = `select k.value as key, h.at, h.status, h.latency_ms as latencyMs from json_each(?) k
      cross join heartbeats h on h.monitor_key = k.value and h.at >= coalesce((
@@ -203,11 +204,11 @@ const beatText = `select k.value as key, h.at, h.status, h.latency_ms as latency
 
 type Beat = { key: number; at: number; status: number; latencyMs: number | null };
 
-/** Uptime Kuma's numbers for what a heartbeat found: 0 down, 1 up, 2 pending, 3 maintenance. */
+/** Uptime Kuma's numbers for the result of a heartbeat: 0 down, 1 up, 2 pending, 3 maintenance. */
 const pending = 2;
 const numberOfStatus = [1, 1, 0, pending, 3];
 
-/** The last heartbeats of a page's monitors, and their uptime of 24 hours, as Uptime Kuma tells them. */
+/** Returns the latest heartbeats and the 24-hour uptime of a page's monitors, in Uptime Kuma's format. */
 export async function kumaHeartbeats(
   tenant: Tenant,
   data: PublicData,
@@ -242,7 +243,7 @@ export async function kumaHeartbeats(
       msg: "",
       ping: data.page.showLatency ? latencyMs : null,
     }));
-    // The last one of a monitor is taken for what it is now.
+    // Clients show the last heartbeat as the current state of the monitor.
     if (unknown.has(id) && list.at(-1)?.status !== pending)
       list.push({ status: pending, time: timeOf(now), msg: "", ping: null });
     heartbeatList.push(`${JSON.stringify(number)}:${JSON.stringify(list)}`);

@@ -1,11 +1,11 @@
-/** Of the grounds that the accent stands on those with the least contrast: the page's in light, a panel's in dark. */
+/** Backgrounds with the lowest contrast: the page in the light theme, panels in the dark theme. */
 const grounds = { light: [251, 251, 250], dark: [25, 25, 24] } as const;
-/** WCAG 2.2 §1.4.3, for text of normal size. */
+/** Minimum contrast of normal-size text (WCAG 2.2 §1.4.3). */
 const enough = 4.5;
 
 export type Rgb = readonly [number, number, number];
 
-/** The accent colour as CSS: moved towards black or white just as far as it takes to be read in each theme. */
+/** Returns the accent colour as CSS, mixed with as little black or white as each theme needs for readable text. */
 export function readableAccent(hex: string): string {
   const channel = (at: number) => Number.parseInt(hex.slice(at, at + 2), 16);
   const colour: Rgb = [channel(1), channel(3), channel(5)];
@@ -25,7 +25,7 @@ function contrast(one: Rgb, other: Rgb): number {
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** Relative luminance (WCAG 2.2). */
+/** Computes the relative luminance, 0–1 (WCAG 2.2). */
 function luminance(colour: Rgb): number {
   const [red = 0, green = 0, blue = 0] = colour.map((one) => {
     const share = one / 255;

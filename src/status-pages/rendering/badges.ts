@@ -1,3 +1,4 @@
+/** Draws SVG badges that show the status, uptime or latency of a monitor. */
 import { escapeXml, latencyInWords, percent } from "../../core/text/words.ts";
 import { sinceIn } from "../../core/time/times.ts";
 import { dayMs } from "../../monitoring/uptime/rules.ts";
@@ -8,7 +9,7 @@ import { stateTones, type Tone } from "./view.ts";
 export const badgeKinds = ["status", "uptime", "latency"] as const;
 export type BadgeKind = (typeof badgeKinds)[number];
 
-/** Days that an uptime badge is about. */
+/** Period of uptime badges, in days. */
 export const badgeDays = 30;
 
 const colours: Record<Tone, string> = {
@@ -19,7 +20,7 @@ const colours: Record<Tone, string> = {
   none: "#6f6c66",
 };
 
-/** An SVG badge of one published monitor: what it is, its uptime of 30 days, or its latency. */
+/** Draws the badge of a published monitor: its status, its uptime over 30 days, or its latency. */
 export function badgeOf(
   kind: BadgeKind,
   monitor: PublicMonitor,
@@ -30,7 +31,7 @@ export function badgeOf(
   return badge(kind === "status" ? monitor.name : `${monitor.name} ${kind}`, text, tone);
 }
 
-/** A label on the left, what is said of it on the right. */
+/** Draws an SVG badge with the label on the left and the value on the right. */
 export function badge(label: string, text: string, tone: Tone): string {
   const [left, right] = [widthOf(label), widthOf(text)];
   const name = escapeXml(`${label}: ${text}`);
@@ -62,10 +63,10 @@ export function toneOfRatio(ratio: number | null): Tone {
   return ratio >= 0.999 ? "up" : ratio >= 0.99 ? "degraded" : "down";
 }
 
-/** Width of a narrow character of Verdana at 11 px, in pixels; `textLength` fits the text exactly. */
+/** Estimated width of a narrow character of Verdana at 11 px, in pixels. `textLength` corrects the difference. */
 const characterPx = 6.6;
 
-/** Graphemes count once, East Asian wide ones and emoji twice. */
+/** Estimates the width of a text with padding, in pixels. Wide East Asian characters and emoji count twice. */
 function widthOf(text: string): number {
   return Math.round(Bun.stringWidth(text) * characterPx) + 12;
 }

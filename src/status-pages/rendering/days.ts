@@ -1,8 +1,9 @@
+/** Reads the daily uptime sums of monitors for status pages, and caches past days. */
 import { isMeasured } from "../../monitoring/uptime/rules.ts";
 import type { Store } from "../../database/store.ts";
 import type { Totals } from "../formats/public-data.ts";
 
-/** Reads what some monitors measured in one period, whose number is the second parameter. */
+/** SQL for the sums of some monitors in one period. Parameters: monitor keys as JSON, number of the period. */
 export const totalsText = (
   table: "uptime_hours" | "uptime_days",
   period: "hour" | "day",
@@ -15,12 +16,12 @@ export const totalsText = (
 
 const dayText = totalsText("uptime_days", "day");
 
-/** Days that fit behind those that were read, before all of them are read again. */
+/** Spare days at the end of a cache entry. When they are used up, the whole entry is read again. */
 const roomDays = 31;
-/** Days of all monitors that are kept: some 20 MB with what is written of them. */
+/** Maximum cached days of all monitors. With their rendered bars they need about 20 MB. */
 const maxKeptDays = 250_000;
 
-/** Sums of days in a row, four numbers each: of large pages there are hundreds of thousands. */
+/** Sums of consecutive days, packed into four numbers per day. Large pages have hundreds of thousands of days. */
 class PackedDays {
   readonly since: number;
   readonly #sums: Uint32Array;
@@ -51,19 +52,19 @@ class PackedDays {
 
 type Known = { until: number; days: PackedDays };
 
-/** Daily sums by monitor. What is over stays in memory while there is room: only today is read again. */
+/** Creates a reader of daily sums by monitor. It caches past days, and reads only yesterday and today again. */
 export function dayReader(store: Store) {
-  /** Those that were asked for longest ago first. */
+  /** Cache entries by monitor key, least recently used first. */
   const known = new Map<number, Known>();
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** Reads days of monitors into what is known of these. */
+  /** Reads the days `from` to `to` of these monitors into their cache entries. */
   async function read(into: ReadonlyMap<number, PackedDays>, from: number, to: number) {
     const wanted = JSON.stringify([...into.keys()]);
     for (let day = from; day <= to; day++) {
       const rows = await store.query<Totals & { key: number }>(dayText, [wanted, day]);
       for (const { key, ...totals } of rows) into.get(key)?.set(day, totals);
-      // A first reading of many monitors is long; others have their turn between two days.
+      // The first read of many monitors is long, so other work can run between two days.
       await Bun.sleep(0);
     }
   }
@@ -81,7 +82,7 @@ export function dayReader(store: Store) {
       if (days !== one?.days) fresh.set(key, days);
     }
     if (fresh.size > 0) await read(fresh, since, today - 2);
-    // Results of the last seconds of a day are written on the next.
+    // Results of a day's last seconds are written on the next day, so yesterday can still change.
     await read(all, Math.max(since, today - 1), today);
     for (const [key, days] of all) {
       known.delete(key);
@@ -101,7 +102,7 @@ export function dayReader(store: Store) {
     }
   }
 
-  /** One at a time: pages share what they know. */
+  /** Reads for one page at a time, because pages share the cache entries. */
   return (keys: readonly number[], today: number, count: number) => {
     const result = turn.then(() => daysOf(keys, today, count));
     turn = result.catch(() => {});

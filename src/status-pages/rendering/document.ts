@@ -1,3 +1,4 @@
+/** Describes the public endpoints of status pages for the OpenAPI document. */
 import { incidentStatuses, monitorStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
@@ -56,7 +57,7 @@ const PublicIncident = z.object({
   ),
 });
 
-/** A public page for machines. */
+/** A status page as JSON. */
 const PublicStatus = z
   .object({
     page: z.object({
@@ -96,8 +97,9 @@ type Operation = {
   summary: string;
   description?: string;
   path?: z.ZodObject;
-  /** What is answered, and its media type. */
+  /** Description of the response. */
   result: string;
+  /** Media type of the response. */
   type: string;
   schema?: z.ZodType;
 };
@@ -118,7 +120,7 @@ function operation({ path = onPage, result, type, schema = z.string(), ...words 
   };
 }
 
-/** What the API's document says about the public pages; a page behind a password asks for its cookie. */
+/** Public operations in the OpenAPI document. A page with a password also requires its cookie. */
 export const publicOperations: ZodOpenApiPathsObject = {
   [templateOf(publicPaths.json)]: operation({
     operationId: "readStatus",

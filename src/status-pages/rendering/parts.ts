@@ -1,3 +1,4 @@
+/** Renders each part of a status page: HTML pages, JSON, feeds and the calendar. */
 import { escapeXml } from "../../core/text/words.ts";
 import { atomOf, rssOf } from "../formats/feeds.ts";
 import { monthlyHistory } from "../formats/history.ts";
@@ -12,14 +13,14 @@ import { textBudget, windowBudget, windowsWithin, withinBudget } from "../site/t
 import { viewOf } from "./view.ts";
 import { wordsOf, writtenIn } from "./words.ts";
 
-// What renders HTML is loaded with the first page: a start would take longer by it.
+// Loaded when the first page is rendered, because React would slow down the start.
 const pages = () => import("../page.tsx");
 
 type Place = { base: string; url: string; now: number };
 
 /**
- * Renders a part of a page, all but its logo; null where there is no such thing to publish. `base` is the
- * path of the page, as it stands in links, `url` its whole address.
+ * Renders a part of a page, except its logo. Returns null if there is nothing to publish. `base` is the path of
+ * the page in links, `url` its full address.
  */
 export async function renderPart(part: Part, all: Loaded, place: Place): Promise<Rendered | null> {
   const { name, parameter } = part;
@@ -55,7 +56,7 @@ export async function renderPart(part: Part, all: Loaded, place: Place): Promise
   }
 }
 
-/** The page of one incident; null where the status page does not show the incident. */
+/** Renders the page of one incident; null if the status page does not show the incident. */
 async function renderIncident(
   { parameter, before }: Part,
   all: Loaded,
@@ -69,17 +70,17 @@ async function renderIncident(
   if (incident === undefined) return null;
   const { incidentPage } = await import("../incident.tsx");
   const isContinued = before !== undefined;
-  // A page with a password has no preview in chats.
+  // Chats get no link preview of a page with a password, or of earlier updates.
   const shared = loaded.page.visibility === "public" && !isContinued ? url : null;
   const document = { view, base, words };
   return html(incidentPage(document, incident, { url: shared, isContinued }));
 }
 
 const feeds: readonly string[] = ["rss", "atom"];
-/** Parts that show the page's incidents, or one of them. */
+/** Parts that show one or more incidents. */
 const withIncidents: readonly string[] = ["page", "incident", ...feeds];
 
-/** The data of a part with its texts rendered, as far as one output has room for them; feeds have windows that are over. */
+/** Renders the texts of a part and omits texts beyond the size limit. Feeds also get completed maintenance. */
 async function rendered(name: PartName, loaded: Loaded) {
   const isFeed = feeds.includes(name);
   const windows = isFeed ? [...loaded.windows, ...(await loaded.windowsOver())] : loaded.windows;
@@ -96,7 +97,7 @@ async function rendered(name: PartName, loaded: Loaded) {
   return { loaded: { ...all, incidents, windows: shown }, words };
 }
 
-/** The form that signs up, and what became of what it sent. */
+/** Renders the sign-up form, with the result of a submission if there is one. */
 export async function renderSignUp(
   loaded: Loaded,
   result: SignUpResult,
@@ -109,7 +110,7 @@ export async function renderSignUp(
   return html(subscribePage(document, loaded.takesMail, result), result?.status ?? 200);
 }
 
-/** Scripts are ours alone; the page's accent colour is an attribute. */
+/** Allows only our own scripts. Style attributes are allowed because one sets the accent colour. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -136,13 +137,13 @@ export function html<Body extends Rendered["body"]>(body: Body, status = 200) {
   };
 }
 
-/** Public JSON, feeds and badges may be read by any other page. */
+/** Headers of public JSON, feeds and badges: web pages of any origin can read them. */
 const openHeaders = {
   "Access-Control-Allow-Origin": "*",
   "X-Content-Type-Options": "nosniff",
 };
 
-/** What was rendered for one visitor, as a response that nobody keeps. */
+/** Creates a response for a single visitor, which no cache may store. */
 export function uncached(
   { body, status, type, headers }: ReturnType<typeof html<string>>,
   further: Record<string, string> = {},

@@ -1,3 +1,4 @@
+/** Turns the data of a status page into its displayed words: headline, states, uptime, incidents, maintenance. */
 import {
   capitalized,
   countInWords,
@@ -30,7 +31,7 @@ export type StatusView = ReturnType<typeof viewOf>;
 
 const pastDays = 7;
 
-/** What a page says at `now`, in words: everything but markup. */
+/** Builds the content of a page at `now` in words, without markup. */
 export function viewOf(published: PublicData, now: number) {
   const { page, sections, incidents, windows, marks } = published;
   const times = timesIn(page.timeZone, now);
@@ -39,12 +40,12 @@ export function viewOf(published: PublicData, now: number) {
   for (const mark of marks)
     for (const { id } of mark.monitors) marksBy.set(id, [...(marksBy.get(id) ?? []), mark]);
   const all = sections.flatMap(({ monitors }) => monitors);
-  // In half days, because a day may have 23 hours, or 25.
+  // Steps of half a day, because days with a clock change have 23 or 25 hours.
   const halves = Array.from({ length: 2 * pastDays + 2 }, (_, back) =>
     times.day(new Date(now - (back * dayMs) / 2).toISOString()),
   );
   const days = [...new Set(halves)].slice(0, pastDays);
-  // One that began earlier counts by its end: nothing is forgotten the day it is over.
+  // A long incident also counts by its end. Otherwise it would disappear when it is resolved.
   const past = new Set(
     incidents
       .filter(({ createdAt, resolvedAt }) =>
@@ -60,10 +61,10 @@ export function viewOf(published: PublicData, now: number) {
   return {
     page,
     headline: headlineOf(all, shown, windows),
-    /** Those that are open. */
+    /** Open incidents. */
     incidents: shown.filter(({ isOpen }) => isOpen),
     all: shown,
-    /** Maintenance that is under way. */
+    /** Maintenance in progress. */
     running: plannedWork(
       windows.filter(({ isRunning }) => isRunning),
       times,
@@ -78,7 +79,7 @@ export function viewOf(published: PublicData, now: number) {
         monitorView(monitor, page, marksBy.get(monitor.id) ?? [], now, times),
       ),
     })),
-    /** Resolved, and of the last days of the page's time zone; newest first. */
+    /** Resolved incidents that started or ended in the last `pastDays` days of the page's time zone, newest first. */
     past: shown.filter(({ id, isOpen }) => !isOpen && past.has(id)),
     pastDays,
     checked: checkedAt === null ? null : times.moment(checkedAt),
@@ -87,7 +88,7 @@ export function viewOf(published: PublicData, now: number) {
 
 export type WorkView = ReturnType<typeof plannedWork>[number];
 
-/** Windows with their next times, in the order of the first of these. */
+/** Groups occurrences by maintenance window, in the order of each window's first occurrence. */
 function plannedWork(windows: readonly PublicWindow[], times: ReturnType<typeof timesIn>) {
   return [...Map.groupBy(windows, ({ id }) => id).values()].flatMap((all) => {
     const [first] = all;
@@ -121,7 +122,7 @@ const stateWords: Record<ShownStatus, string> = {
   paused: "Paused",
 };
 
-/** A narrow window shows so many days of each monitor, and figures of these. */
+/** Days per monitor in a narrow browser window. Its figures cover the same days. */
 export const recentDays = 30;
 
 function monitorView(
@@ -137,11 +138,11 @@ function monitorView(
     const since = partialSince(monitor, today, count);
     return {
       uptime: percent(uptimeOf(days, today, count)),
-      /** Where it was not there all the time that its uptime is of. */
+      /** Start of the measurements, unless they cover the whole period. */
       since: since === null ? null : sinceIn(timeZone, since, now),
     };
   };
-  /** Some of its days, by their place. */
+  /** Days from index `from` up to, but excluding, `to`. Index 0 is the oldest day. */
   const daysBetween = (from: number, to: number): DayView[] =>
     Array.from({ length: to - from }, (_, index) => {
       const day = today - historyDays + 1 + from + index;
@@ -156,11 +157,11 @@ function monitorView(
     lastKnown: lastKnownOf(monitor, times),
     latency:
       showLatency && state !== "unknown" && latencyMs !== null ? latencyInWords(latencyMs) : null,
-    // Of a large page these are most of the work: done monitor by monitor, where they are needed.
+    // Getters, because figures and days are most of the work on a large page. Each monitor computes them when rendered.
     get figures() {
       return figuresOf(historyDays);
     },
-    /** Of the days that a narrow window shows. */
+    /** Figures of the days in a narrow browser window. */
     get recentFigures() {
       return figuresOf(Math.min(recentDays, historyDays));
     },
@@ -169,18 +170,18 @@ function monitorView(
     },
     historyDays,
     daysBetween,
-    /** Its incidents with the places of the first and the last day of each. */
+    /** Incidents of the monitor, each with the indexes of its first and last day. */
     marks: marks.map(({ id, title, severity, createdAt, resolvedAt }) => {
       const placeOf = (at: number) => Math.floor(at / dayMs) - (today - historyDays + 1);
       const last = placeOf(resolvedAt === null ? now : Date.parse(resolvedAt));
       return { id, title, severity, first: placeOf(Date.parse(createdAt)), last };
     }),
-    /** How many of them don't change any more, up to which day, and what they are days of. */
+    /** Days that no longer change: their number, the last day, and the sums `of` the monitor as cache key. */
     settled: { of: days, count: Math.max(0, historyDays - 2), until: today - 2 },
   };
 }
 
-/** What was known before the appliance's own trouble, and since when nothing newer is; null while it is judged. */
+/** Describes the last known state, and since when the monitor is not judged; null while it is judged. */
 function lastKnownOf(
   { state, lastKnown, notJudgedSince }: PublicMonitor,
   times: ReturnType<typeof timesIn>,
@@ -206,7 +207,7 @@ function dayView(day: number, sums: Totals | undefined): DayView {
   return { tone: toneOf(sums), text: `${date}: ${parts.join(", ") || "no data"}` };
 }
 
-/** What affects most is said first, with the names of what is affected while these are few. */
+/** Writes the headline: the worst state first, with the names of the affected monitors if there are few. */
 function headlineOf(
   monitors: readonly PublicMonitor[],
   incidents: readonly IncidentView[],
@@ -270,13 +271,13 @@ const notJudged = (count: number): Words => [
   `${count === 1 ? "One system" : `${countInWords(count)} systems`} can't be judged right now`,
 ];
 
-/** A sentence in which names of people's own keep their direction of writing to themselves. */
+/** Parts of a sentence. Names are separate parts, so that their writing direction does not affect the sentence. */
 type Words = (string | { name: string })[];
 
 const maxNamed = 3;
 const maxNameLength = 80;
 
-/** `A, B and C are down`, or how many are. */
+/** Returns `A, B and C are down`, or `Four systems are down` if the names are too many or too long. */
 function stateOf(names: readonly string[], one: string, state: string): Words {
   const is = `${names.length === 1 ? " is" : " are"} ${state}`;
   if (names.length > maxNamed || names.join("").length > maxNameLength)
@@ -317,18 +318,18 @@ function incidentView(
     affects: monitors.map(({ name }) => name),
     began: times.moment(createdAt),
     day: times.shortDay(createdAt),
-    /** From when until when on that day, or on another; of one that is open since when. */
+    /** Start and end time; only the start of an open incident. */
     hours:
       resolvedAt === null ? `since ${times.clock(createdAt)}` : times.range(createdAt, resolvedAt),
     isOpen: status !== "resolved",
-    /** How long it lasted, or lasts. */
+    /** Duration, until now for an open incident. */
     length: lengthOf(end - Date.parse(createdAt)),
     summary: updates[0]?.message ?? "",
     postmortem: postmortem && {
       message: postmortem.message,
       published: times.moment(postmortem.publishedAt),
     },
-    /** Updates before these. */
+    /** Number of earlier updates that are not listed. */
     earlier,
     updates: updates.map((update) => ({
       id: update.id,
@@ -340,19 +341,19 @@ function incidentView(
   };
 }
 
-/** Where the page shows a time of planned work. */
+/** Returns the id of the page element that shows an occurrence of maintenance. */
 export const maintenanceAnchor = (occurrenceId: string) => `maintenance-${occurrenceId}`;
 
-/** How many updates there are before those that are shown. */
+/** Returns the number of earlier updates in words. */
 export const earlierInWords = (count: number) =>
   count === 1 ? "1 earlier update" : `${count.toLocaleString("en")} earlier updates`;
 
-/** In whole minutes: the page is not made anew each second. */
+/** Formats a duration in whole minutes, so that the page does not change every second. */
 function lengthOf(ms: number): string {
   return ms < 60_000 ? "less than a minute" : durationInWords(Math.floor(ms / 60_000) * 60);
 }
 
-/** Dates and times as people of a time zone read them. */
+/** Formats dates and times for people in a time zone. */
 export function timesIn(timeZone: string, now: number) {
   const formatted = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat("en-GB", { timeZone, ...options });
@@ -365,13 +366,13 @@ export function timesIn(timeZone: string, now: number) {
     day,
     shortDay,
     clock,
-    /** Within one minute that minute alone. */
+    /** Omits the end if it is within the same minute as the start. */
     range: (from: string, to: string) => {
       if (day(from) !== day(to)) return `${clock(from)} – ${shortDay(to)} ${clock(to)}`;
       return clock(from) === clock(to) ? clock(from) : `${clock(from)}–${clock(to)}`;
     },
     month: formatted({ month: "long", year: "numeric" }),
-    /** Never as of today: the page is kept, and may be read tomorrow. */
+    /** Includes the day even if it is today, because cached pages can be read tomorrow. */
     moment: (at: string): Moment => ({
       at,
       text: `${shortDay(at)} ${clock(at)}`,

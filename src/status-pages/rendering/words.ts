@@ -1,21 +1,22 @@
+/** Renders the texts that people write for a status page from Markdown, and caches the results. */
 import { parseMarkdown, plainBlocks, toHtml, toText } from "../../core/text/markdown.ts";
 import { eachYielding } from "../../core/time/yielding.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
 
-/** What was written, as it is shown: as HTML, and where only text can be. */
+/** A rendered text, as HTML and as plain text. */
 type Words = { html: string; text: string };
 export type WordsOf = (written: string) => Words;
 
-/** A text of people, or one of ours with names in it, which is not Markdown. */
+/** A text to render. Our own texts can contain names, so they are not parsed as Markdown. */
 type Written = { text: string; isMarkdown: boolean };
 
-/** Characters that are kept from one making of a page to the next. */
+/** Maximum characters in the cache. */
 const maxKept = 4_000_000;
-/** Those used last stand last. */
+/** Rendered texts by source text, least recently used first. */
 const kept = new Map<string, Words>();
 let keptSize = 0;
 
-/** The words of these texts: each is made once, and others have their turn meanwhile. */
+/** Renders each distinct text once, and lets other work run in between. Returns a lookup by source text. */
 export async function wordsOf(all: Iterable<Written>): Promise<WordsOf> {
   const made = new Map<string, Words>([["", { html: "", text: "" }]]);
   await eachYielding(all, (written) => {
@@ -57,7 +58,7 @@ type Texts = {
   incidents?: readonly PublicIncident[];
 };
 
-/** All texts of what a page publishes. */
+/** Lists all texts that a page publishes. */
 export function* writtenIn({
   page,
   sections = [],

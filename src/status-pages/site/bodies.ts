@@ -1,4 +1,4 @@
-/** Encodes the bodies of cached pages: compresses them, and stores long ones in gzip alone. */
+/** Compresses the bodies of cached pages, and stores long ones only in gzip. */
 import { once } from "node:events";
 import { promisify } from "node:util";
 import {
@@ -15,13 +15,13 @@ import { statusPageBounds } from "../../core/limits.ts";
 import { eachYielding } from "../../core/time/yielding.ts";
 import { pieceLength, type Pieces, sharedBody } from "../../http/responses/large-bodies.ts";
 
-/** A rendered body: whole, or in pieces that are each rendered when they are needed. */
+/** A rendered body: whole, or in pieces that are rendered on demand. */
 export type RenderedBody = string | Uint8Array<ArrayBuffer> | Iterable<string>;
 
 /** A body that responses share. */
 export type Body = Blob | Pieces;
 
-/** Longer pages are stored in gzip alone, and inflated for clients that do not accept it. */
+/** Maximum bytes of a page stored uncompressed. Longer pages are inflated for clients that do not accept gzip. */
 const maxPlain = statusPageBounds.cachedPlain.value;
 
 const compress = {
@@ -54,7 +54,7 @@ async function compressedBytes(plain: Blob, encoding: "br" | "gzip") {
   return packed;
 }
 
-/** Smaller arrays can share their buffer with others. */
+/** Minimum bytes of an array to free. Smaller arrays can share their buffer with others. */
 const releasedFrom = 64 * 1024;
 
 /** Frees a copy's memory at once: garbage of this size grows faster than it is collected. */
@@ -62,7 +62,7 @@ function release({ buffer, byteLength }: Uint8Array) {
   if (byteLength >= releasedFrom && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-/** The bytes as a body; frees them if the body is a copy. */
+/** Stores bytes as a body, and frees them if the body is a copy. */
 function storedBody(bytes: Uint8Array<ArrayBuffer>): Body {
   const body = sharedBody(bytes);
   if (body instanceof Blob) release(bytes);
@@ -71,14 +71,14 @@ function storedBody(bytes: Uint8Array<ArrayBuffer>): Body {
 
 type CollectedBody = {
   identity: Body;
-  /** The stored bytes of a long body, from which `identity` inflates. */
+  /** Stored bytes of a long body, from which `identity` is inflated. */
   gzip?: Body;
   /** Stored bytes. */
   size: number;
   hash: bigint;
 };
 
-/** Collects a rendered body. Other work runs while a long page is rendered. */
+/** Collects a rendered body. Other work can run while a long page is rendered. */
 export async function collectBody(body: RenderedBody): Promise<CollectedBody> {
   if (body instanceof Uint8Array)
     return { identity: sharedBody(body), size: body.length, hash: BigInt(Bun.hash(body)) };
@@ -98,7 +98,7 @@ export async function collectBody(body: RenderedBody): Promise<CollectedBody> {
   });
   const rest = take();
   if (long === null) {
-    // The buffer is reused.
+    // A copy, because the buffer is reused.
     const whole = rest.slice();
     buffer.free();
     return { size: whole.length, identity: storedBody(whole), hash };
@@ -110,9 +110,9 @@ export async function collectBody(body: RenderedBody): Promise<CollectedBody> {
 
 const encoder = new TextEncoder();
 
-/** Buffers for reuse: megabytes of garbage per page grow faster than they are collected. */
+/** Buffers for reuse. Otherwise each page leaves megabytes of garbage, which grow faster than they are collected. */
 const freeBuffers: Uint8Array<ArrayBuffer>[] = [];
-/** Larger buffers were needed for one long piece, and are not reused. */
+/** Maximum bytes of a reused buffer. Larger ones are rare: a single long piece needed them. */
 const maxBuffer = 4 * maxPlain;
 
 /** Encodes pieces of text one after the other into a reused buffer. */
@@ -121,7 +121,7 @@ class TextBuffer {
   #bytes = freeBuffers.pop() ?? new Uint8Array(64 * 1024);
 
   append(piece: string) {
-    // A UTF-16 unit takes up to three bytes in UTF-8.
+    // A UTF-16 code unit needs up to three bytes in UTF-8.
     const needed = this.length + 3 * piece.length;
     if (needed > this.#bytes.length) {
       const longer = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
@@ -132,7 +132,7 @@ class TextBuffer {
     this.length += encoder.encodeInto(piece, this.#bytes.subarray(this.length)).written;
   }
 
-  /** The bytes since the last call; valid until the next `append`. */
+  /** Returns the bytes since the last call. They are valid until the next `append`. */
   take(): Uint8Array<ArrayBuffer> {
     const part = this.#bytes.subarray(0, this.length);
     this.length = 0;
@@ -147,7 +147,7 @@ class TextBuffer {
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
-/** A long page in gzip alone; `plain` inflates one piece at a time. */
+/** A long page, stored only in gzip. `plain` inflates one piece at a time. */
 type Deflated = { plain: Pieces; gzip: Body; size: number };
 
 /** Header of a gzip member without a time (RFC 1952 §2.3). */

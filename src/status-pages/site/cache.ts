@@ -19,16 +19,19 @@ export type Rendered = {
   headers?: Record<string, string>;
 };
 
-/** A response rendered from data that was read at `readAt`, by the monotonic clock; null for nothing to publish. */
+/**
+ * A response rendered from data that was read at `readAt`, by the monotonic clock. `made` is null if there is
+ * nothing to publish.
+ */
 export type Rendering = { organizationId: string; readAt: number; made: Rendered | null };
 
 type Render = () => Promise<Rendering | null>;
 
 /** Maximum age of an entry without changes, because its times and figures age. */
 const maxAgeMs = 30_000;
-/** Memory of an entry in addition to its bytes. */
+/** Estimated memory of an entry in addition to its body, in bytes. */
 const overhead = 1_024;
-/** Keys that are remembered to have nothing. */
+/** Maximum remembered keys without content. */
 const maxMisses = 1_000;
 
 /** A body that responses share, with their headers. */
@@ -56,7 +59,7 @@ export class PageCache {
   readonly #entries: EntryStore;
   /** Renders in progress, by key. */
   readonly #filling = new Map<string, Promise<Entry | null>>();
-  /** Keys that had nothing, and when. */
+  /** Times at which keys had no content. */
   readonly #misses = new Map<string, number>();
   /** When the data of an organization changed last. */
   readonly #touched = new Map<string, number>();
@@ -77,18 +80,18 @@ export class PageCache {
     this.#entries = new EntryStore(capacity);
   }
 
-  /** The cached response; null without one that is fresh enough. */
+  /** Returns the cached response; null if none is fresh enough. */
   answer(request: Request, key: string): Response | null {
     const entry = this.#entries.get(key);
     return entry === undefined || !this.#isServable(entry) ? null : respond(request, entry);
   }
 
-  /** Whether the key had nothing a moment ago. */
+  /** Whether the key had no content within the last second. */
   isMissing(key: string): boolean {
     return this.#monotonic() - (this.#misses.get(key) ?? -Infinity) < renewMs;
   }
 
-  /** Responds from the cache, or renders in the lane's turn. Null if there is nothing to publish. */
+  /** Responds from the cache, or renders in a lane of the queue. Null if there is nothing to publish. */
   async answerOrMake(
     request: Request,
     key: string,
@@ -115,17 +118,17 @@ export class PageCache {
     }
   }
 
-  /** The data of this organization has changed. */
+  /** Marks the entries of an organization as stale after a change to its data. */
   touch(organizationId: string) {
     this.#touched.set(organizationId, this.#monotonic());
   }
 
-  /** All data read until now can be wrong: no entry is served longer than it takes to read again. */
+  /** Marks all entries as stale. If rendering them again fails, they are not served. */
   distrust() {
     this.#distrustedUpTo = this.#monotonic();
   }
 
-  /** The pages, addresses or visibility of this organization have changed: its entries are not served anymore. */
+  /** Removes the entries of an organization after a change to its pages, addresses or visibility. */
   drop(organizationId: string) {
     this.#dropped.set(organizationId, this.#monotonic());
     this.#misses.clear();
@@ -208,12 +211,12 @@ class EntryStore {
     this.grow(key, entry, size);
   }
 
-  /** Counts further bytes of an entry, unless it was removed meanwhile, and evicts others for them. */
+  /** Adds bytes to an entry, unless it was removed meanwhile, and evicts others for them. */
   grow(key: string, entry: Entry, bytes: number) {
     if (this.#entries.get(key) !== entry) return;
     entry.size += bytes;
     this.#count(entry.organizationId, bytes);
-    // The largest organization loses entries, so that many pages of one do not evict those of another.
+    // Evicts from the largest organization, so that its many pages don't evict the pages of others.
     while (this.#total > this.#capacity) {
       const [largest] = [...this.#sizes].reduce((a, b) => (b[1] > a[1] ? b : a));
       const [oldest] =
@@ -281,7 +284,7 @@ function variantIn(encoding: Encoding, { headers, etag }: Entry, body: Body): Va
   return { body, headers: { ...headers, ...ofEncoding } };
 }
 
-/** Responds from an entry; null without the encoding that the client accepts. */
+/** Responds from an entry; null if it lacks the encoding that the client accepts. */
 function respond(request: Request, { variants, status }: Entry): Response | null {
   const variant = variants.get(encodingFor(request));
   if (variant === undefined) return null;

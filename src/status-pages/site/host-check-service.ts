@@ -1,3 +1,4 @@
+/** Checks whether a status page can be reached under one of its host names. */
 import { X509Certificate } from "node:crypto";
 import { Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
@@ -25,11 +26,11 @@ type Page = Pick<StatusPage, "slug" | "visibility">;
 
 type Context = {
   targets: TargetGuard;
-  /** Address under which people open this appliance. */
+  /** Public address of this appliance. */
   origin: string;
-  /** Certificate that this appliance itself shows, in PEM; null where it does not speak TLS. */
+  /** Certificate of this appliance in PEM; null without TLS. */
   certificate: string | null;
-  /** Asked instead of this machine's own name servers. */
+  /** Name servers to query instead of the system's. */
   nameServers?: readonly string[];
 };
 
@@ -42,7 +43,7 @@ export type HostCheckDependencies = {
   hostCheckLimit: RateLimit;
 };
 
-/** Tries one of the page's host names now. Throws NOT_FOUND, VALIDATION_ERROR for a name that is not the page's, RATE_LIMITED. */
+/** Checks one of the page's host names now. Throws NOT_FOUND, RATE_LIMITED, VALIDATION_ERROR for any other name. */
 export async function checkHost(
   scope: Scope,
   { origin, certificate, hostCheckLimit }: HostCheckDependencies,
@@ -57,7 +58,7 @@ export async function checkHost(
   return tryHost(page, host, { targets, origin: origin(), certificate: certificate() });
 }
 
-/** Whether the page is to be seen under this name, by DNS and then by TLS and HTTP; says in one sentence what is missing. */
+/** Checks a host name by DNS, TLS and HTTP. The message names the first problem in one sentence. */
 export async function tryHost(page: Page, host: string, context: Context): Promise<HostCheck> {
   const address = addressesOf({ slug: page.slug, hosts: [host] }, context.origin).page;
   const told = (works: boolean, message: string, certificateExpiresAt: string | null = null) => ({
@@ -101,7 +102,7 @@ export async function tryHost(page: Page, host: string, context: Context): Promi
   }
 }
 
-/** This appliance does not connect to itself: its own certificate says the rest. */
+/** Checks a name that leads to this appliance. It never connects to itself, so only its certificate is checked. */
 function reached(
   url: URL,
   host: string,
@@ -120,7 +121,7 @@ function reached(
     : told(true, `${here}, and its certificate is for this name.`, expiresAt.toISOString());
 }
 
-/** What a DNS record of the name is to say; null where nobody outside of this machine could be led here. */
+/** Returns the DNS record that a host name needs; null if other machines can't reach the public address. */
 export function recordFor(origin: string): HostCheck["record"] {
   const name = new URL(origin).hostname.replace(/^\[|\]$/g, "");
   const version = isIP(name);
@@ -129,11 +130,11 @@ export function recordFor(origin: string): HostCheck["record"] {
   return name.includes(".") ? { type: "CNAME", value: name } : null;
 }
 
-/** Asks DNS itself, as visitors do: this machine's own file of hosts is of no use to them. */
+/** Queries DNS directly, as visitors do: the hosts file of this machine does not help them. */
 async function resolved(host: string, nameServers?: readonly string[]): Promise<Address[]> {
   const resolver = new Resolver({ timeout: dnsTimeoutMs, tries: 1 });
   if (nameServers !== undefined) resolver.setServers(nameServers);
-  // Several silent name servers take their time one after the other.
+  // Silent name servers time out one after the other. This limits the total time.
   const timer = setTimeout(() => resolver.cancel(), 2 * dnsTimeoutMs);
   try {
     const found = await Promise.all([
@@ -167,7 +168,7 @@ async function existing(records: Promise<string[]>): Promise<string[]> {
   }
 }
 
-/** Whether this page has answered: its figures, the question for its password, or nothing where it is hidden. */
+/** Whether the response is from this page: its JSON, its password form, or 404 if it is hidden. */
 function isOf({ slug, visibility }: Page, { status, headers, body }: ShortAnswer): boolean {
   if (visibility === "public")
     return body.startsWith(`{"page":${JSON.stringify({ slug }).slice(0, -1)},`);
@@ -176,7 +177,7 @@ function isOf({ slug, visibility }: Page, { status, headers, body }: ShortAnswer
   return isOurs && status === (visibility === "password" ? 403 : 404);
 }
 
-/** A sentence behind a colon. */
+/** Lowercases the start of a sentence that follows a colon. */
 function asEnd(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }

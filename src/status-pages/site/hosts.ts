@@ -16,14 +16,14 @@ export class PageHosts {
     this.#ownHosts = ownHosts;
   }
 
-  /** Reads the hosts of all pages. Names of the appliance itself have no effect. */
+  /** Reads the hosts of all pages, and ignores names of the appliance itself. */
   async refresh() {
     const rows = await findHosts(this.#store);
     const hosts = rows.filter(({ host }) => !this.#ownHosts.reserves(host));
     this.#slugs = new Map(hosts.map(({ host, slug }) => [host, slug]));
   }
 
-  /** The request at the page's path below `/status/`; unchanged if its host or path is no page's own. */
+  /** Returns the request with the page's path below `/status/`; unchanged if its host or path belongs to no page. */
   rewrite(request: Request): Request {
     if (this.#slugs.size === 0) return request;
     const path = pathOf(request);
@@ -39,7 +39,7 @@ export class PageHosts {
   }
 }
 
-/** The page's own host that a request was sent to; null if it named the page by its slug. */
+/** Returns the page's own host to which a request was sent; null if its path contained the slug. */
 export function hostedAt(request: Request): string | null {
   return isPublicPath(pathOf(originalRequest(request))) ? null : hostOf(request);
 }

@@ -3,19 +3,19 @@ import type { Store } from "../../database/store.ts";
 import type { PageCache } from "./cache.ts";
 import { unjudgedByOrganization } from "../store.ts";
 
-/** How often pages notice that checks begin or cease to be judged. */
+/** Poll interval for monitors that become judged or not judged. */
 const judgementMs = 2_000;
 
 type Cache = Pick<PageCache, "touch" | "distrust">;
 
-/** Renders pages again when monitors begin or cease to be judged, which happens without an event. */
+/** Renews cached pages when monitors become judged or not judged, which happens without an event. */
 export function judgementWatch(store: Store, log: Log, cache: Cache) {
-  /** What can't be judged, by organization. */
+  /** Marks of unjudged monitors by organization, to compare with. */
   let unjudged = new Map<string, string>();
   let failingSince: number | null = null;
   let timer: ReturnType<typeof setInterval> | null = null;
 
-  /** Checks are judged on any machine that serves the same data. */
+  /** Compares the database, because any node can judge checks. */
   async function followChecks() {
     const found = await unjudgedByOrganization(store);
     for (const id of new Set([...found.keys(), ...unjudged.keys()]))
@@ -24,7 +24,7 @@ export function judgementWatch(store: Store, log: Log, cache: Cache) {
   }
 
   return {
-    /** While results can't be stored, every page is about the last known states. */
+    /** Renews all pages when writes start or stop failing: in between, pages show the last known states. */
     followWrites() {
       const now = store.writes.failingSince();
       if (now === failingSince) return;

@@ -1,3 +1,4 @@
+/** Protects status pages with a password, and remembers visitors who entered it by a cookie. */
 import type { Clock } from "../../core/time/clock.ts";
 import { networkOf } from "../../core/security/client-network.ts";
 import { AppError } from "../../core/errors.ts";
@@ -8,14 +9,14 @@ import { fieldsOf, smallPage } from "./small-page.ts";
 import type { PageHead } from "../store.ts";
 import { cookieOf, setCookieOf } from "../../http/cookies.ts";
 
-/** Who knew the password does not have to say it again for so long. */
+/** How long a visitor can read the page after entering the password. */
 const openMs = 30 * 86_400_000;
 
 export type PageLock = ReturnType<typeof pageLock>;
 
 /**
- * Pages behind a password. The cookie says until when, sealed together with the password's hash: a
- * changed password closes the page for everybody.
+ * Creates the lock of pages with a password. The cookie contains its expiry, sealed for the password's hash, so that
+ * a changed password locks out all visitors.
  */
 export function pageLock(
   vault: Vault,
@@ -37,10 +38,10 @@ export function pageLock(
     }
   }
 
-  /** The form that asks for the password; it is sent to the page's own `home` and leads back to `path`. */
+  /** Creates the password form. It is sent to the page's `home`, and leads back to `path`. */
   const ask = (page: PageHead, home: string, path: string) => form(page, home, path, null, 403);
 
-  /** Takes what the form sends: opens the page, or asks again. */
+  /** Checks the submitted form: opens the page, or asks again. */
   async function unlock(request: Request, page: PageHead, home: string): Promise<Response> {
     const address = addressOf(request);
     const tryAgain = (trouble: string, seconds = "1") =>
@@ -75,7 +76,7 @@ export function pageLock(
   return { isOpenFor, ask, unlock };
 }
 
-/** Whether a path belongs to the page: nobody is sent elsewhere. */
+/** Whether a path belongs to the page, so that the form can't redirect elsewhere. */
 function isWithin(home: string, path: string): boolean {
   if (!/^\/(?:[a-z0-9][a-z0-9./-]*)?$/.test(path)) return false;
   return home === "/" || [home, `${home}.json`].includes(path) || path.startsWith(`${home}/`);

@@ -1,3 +1,4 @@
+/** Renders previews for the admin page: a status page with unsaved changes, or with a draft incident. */
 import { mapYielding } from "../../core/time/yielding.ts";
 import type { Scope } from "../../events/scope.ts";
 import type { FairQueue } from "../../core/collections/fair-queue.ts";
@@ -19,7 +20,7 @@ export type PreviewDependencies = {
   previewLimit: RateLimit;
 };
 
-/** The page as visitors would find it after this change, whoever may open it; stores nothing. Throws NOT_FOUND. */
+/** Renders the page with an unsaved change, even if the page is hidden. Throws NOT_FOUND. */
 export async function previewStatusPage(scope: Scope, id: string, patch: StatusPagePatch) {
   const { password: _, ...fields } = patch;
   const page = await getStored(scope, id);
@@ -35,8 +36,8 @@ export async function previewStatusPage(scope: Scope, id: string, patch: StatusP
 }
 
 /**
- * The organization's default page as the public would read it with this incident: the page itself
- * while it is open, its own one when it is resolved. Null where the page would not show it.
+ * Renders the organization's default page with a draft of an open incident, or the page of a resolved incident.
+ * Null if the default page would not show the incident.
  */
 export async function previewIncidentPage(scope: Scope, draft: ShownIncident, now: number) {
   const [own] = await findPages(scope);
@@ -61,7 +62,7 @@ export async function previewIncidentPage(scope: Scope, draft: ShownIncident, no
   );
 }
 
-/** A page for a frame of the admin page, which takes neither scripts nor style attributes: the accent stands beside it. */
+/** Renders a page for a frame of the admin page. The frame blocks style attributes, so the accent is separate. */
 async function preview(
   { view, words, base }: PageDocument,
   render: (document: PageDocument) => Iterable<string>,
@@ -75,7 +76,7 @@ async function preview(
   };
 }
 
-/** Makes a preview in its organization's turn. Throws RATE_LIMITED for somebody who has had many. */
+/** Renders a preview in its organization's lane of the queue. Throws RATE_LIMITED for a person with too many. */
 export function previewInTurn<T>(
   { pageQueue, previewLimit }: PreviewDependencies,
   { organizationId, actor }: Scope,

@@ -25,11 +25,11 @@ import type { PageLock } from "./lock.ts";
 import { isEndless, type Part } from "./public-paths.ts";
 import { nothing } from "./small-page.ts";
 
-/** Subscriptions, as visitors change them on a page and through the links in e-mails. */
+/** Handlers through which visitors change subscriptions: a form on a page, and links in e-mails. */
 export type Subscriptions = {
   /** Signs up the mailbox that the form names. */
   signUp(request: Request, page: PageHead): Promise<NonNullable<SignUpResult>>;
-  /** Answers a link of an e-mail; null for an unknown one. */
+  /** Responds to a link of an e-mail; null for an invalid token. */
   answer(
     request: Request,
     verb: "confirm" | "unsubscribe",
@@ -45,7 +45,7 @@ export type PublicPagesDependencies = {
   pageQueue: FairQueue;
   cache: PageCache;
   readings: ReturnType<typeof pageReadings>;
-  /** Milliseconds that never go back: the age of cached pages. */
+  /** Monotonic clock in milliseconds, for the age of cached pages. */
   monotonic: Clock;
   /** Uncached renders per client network and minute. */
   makingLimit: NetworkLimit;
@@ -58,7 +58,7 @@ export type PublicPagesDependencies = {
 export type PageAddress = {
   slug: string;
   host: string | null;
-  /** Path of the page, as its links contain it; empty at the root of its own host. */
+  /** Path of the page in links; empty at the root of its own host. */
   base: string;
 };
 
@@ -83,7 +83,7 @@ export class PublicPages {
     if (isLocked && !lock.isOpenFor(request, head))
       return this.#askPassword(request, head, address);
     const openKey = cacheKey({ ...address, slug: head.slug }, part);
-    // Anyone gets the entry under the open key.
+    // `serve` returns entries under the open key to anyone.
     const key = isLocked ? `locked ${openKey}` : openKey;
     const cached = cache.answer(request, key);
     if (cached !== null) return cached;
@@ -120,7 +120,7 @@ export class PublicPages {
     return response ?? nothing(request);
   }
 
-  /** Opens a page with the password that its form sends. */
+  /** Checks the submitted password of a page. */
   async unlock(request: Request, address: PageAddress): Promise<Response> {
     const head = await this.#find(address);
     return head?.visibility === "password"
@@ -128,7 +128,7 @@ export class PublicPages {
       : nothing(request);
   }
 
-  /** Signs up the mailbox that the form of a page sends. */
+  /** Signs up the mailbox that a visitor submitted on a page. */
   async signUp(request: Request, address: PageAddress): Promise<Response> {
     const { store, clock, lock, pageQueue, readings, subscriptions } = this.#on;
     const head = await this.#find(address);
@@ -147,7 +147,7 @@ export class PublicPages {
     );
   }
 
-  /** Answers a link of an e-mail. */
+  /** Responds to a link of an e-mail. */
   async followLink(request: Request, verb: "confirm" | "unsubscribe", token: string) {
     return (await this.#on.subscriptions.answer(request, verb, token)) ?? nothing(request);
   }
@@ -166,7 +166,7 @@ export class PublicPages {
     consume(this.#on.makingLimit, this.#on.addressOf(request));
   }
 
-  /** Whether the part can exist: looked up before the page is read for it. */
+  /** Whether the part can exist. Checked before the page itself is loaded. */
   async #canExist(head: PageHead, { name, parameter }: Part): Promise<boolean> {
     const { store, clock } = this.#on;
     if (name === "incident") return mayShowIncident(store, head, parameter);
@@ -213,7 +213,7 @@ export class PublicPages {
       type: logo.type,
       body: logo.bytes,
       headers: {
-        // Without its version an address leads to the current logo.
+        // A URL without a version returns the current logo, which can change.
         "Cache-Control":
           version === logo.version ? "public, max-age=31536000, immutable" : "no-cache",
         // An SVG that is opened directly is a document: it must not run or load anything.
@@ -225,19 +225,19 @@ export class PublicPages {
   }
 }
 
-/** Key of the cache entry: a page has one copy at its path and one at the root of all its hosts. */
+/** Returns the key of a cache entry. A page has one entry for its path, and one for all its hosts. */
 function cacheKey({ slug, host }: PageAddress, { name, parameter, before = "" }: Part): string {
   // JSON and logo are the same at every address.
   const root = host === null || name === "json" || name === "logo" ? "" : "root ";
   return `${root}${slug} ${name} ${parameter}${before}`;
 }
 
-/** Lane of the render queue: endless parts must not hold up the page itself. */
+/** Returns the lane of the render queue. Endless parts have another lane, so that they don't delay the page. */
 function lane({ organizationId }: PageHead, isEndless: boolean): string {
   return isEndless ? `more of ${organizationId}` : organizationId;
 }
 
-/** The same for one visitor only: no shared cache may store it. */
+/** Marks a response as private, so that no shared cache stores it. */
 function privately(rendered: Rendered): Rendered {
   return { ...rendered, headers: { ...rendered.headers, "Cache-Control": "private, no-cache" } };
 }

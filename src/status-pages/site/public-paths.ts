@@ -19,7 +19,7 @@ const partPaths = {
 } as const;
 export type PartName = keyof typeof partPaths;
 
-/** Every path of the public site, as documents and metrics name it. */
+/** Path patterns of the public site, as named in documents and metrics. */
 export const publicPaths = {
   ...partPaths,
   link: `${page}/:verb/:token`,
@@ -32,14 +32,14 @@ export const publicPaths = {
 
 const prefixes = /^\/(?:status|badge|api\/badge|api\/status-page)\//;
 
-/** Whether the public site serves the paths below this prefix. */
+/** Whether a path belongs to the public site. */
 export const isPublicPath = (path: string) => prefixes.test(path);
 
 /** Paths at the root of a page's own host. All other paths are the same at every host. */
 const hostedPath =
   /^\/(?:|status\.json|(?:feed|history)\.(?:rss|atom)|maintenance\.ics|subscribe|logo|history|incidents\/[^/]+|api\/v2\/.+)$/;
 
-/** The path below `/status/` for a path at the root of a page's own host; null for all other paths. */
+/** Maps a path at the root of a page's own host to its path below `/status/`; null for all other paths. */
 export function pathOfHosted(slug: string, path: string): string | null {
   if (!hostedPath.test(path)) return null;
   return `/status/${slug}${path === "/" ? "" : path.replace("/status.json", ".json")}`;
@@ -68,11 +68,11 @@ export type Part = {
   name: PartName;
   /** Id of an incident, name in API v2, month of a history, version of a logo; empty for none. */
   parameter: string;
-  /** Update of an incident before which its page starts. */
+  /** Id of an update: the incident's page starts with the updates before it. */
   before?: string;
 };
 
-/** The name in API v2 that ends a path; null for an unknown one. */
+/** Returns the name in API v2 at the end of a path; null for an unknown one. */
 export function v2NameOf(path: string): string | null {
   const name = /\/api\/v2\/(.+)\.json$/.exec(path)?.[1] ?? "";
   if (isComponentName(name))
@@ -80,7 +80,7 @@ export function v2NameOf(path: string): string | null {
   return isV2Name(name) ? name : null;
 }
 
-/** Whether a page can have any number of such parts. */
+/** Whether a page can have any number of parts of this type. */
 export function isEndless({ name, parameter }: Part): boolean {
   return name === "v2" ? isComponentName(parameter) : parameter !== "";
 }

@@ -1,9 +1,10 @@
+/** Renders short pages for visitors: questions, confirmations and errors. */
 import { publicAsset } from "../../core/assets.ts";
 import { pathOf } from "../../http/request.ts";
 import { badge } from "../rendering/badges.ts";
 import { html, uncached } from "../rendering/parts.ts";
 
-/** A page of few words, such as a question, that nobody keeps; `content` is HTML. */
+/** Creates a short page, such as a question, which no cache may store. `content` is HTML. */
 export function smallPage(
   title: string,
   content: string,
@@ -14,14 +15,14 @@ export function smallPage(
   return uncached(html(body, status), headers);
 }
 
-/** A question that a button answers, by a POST to where it was asked. */
+/** Creates a page with a question and a button, which sends a POST to the same URL. */
 export function question(heading: string, text: string, button: string): Response {
   const [h1, p, label] = [heading, text, button].map((one) => Bun.escapeHTML(one));
   const form = `<form class="lock" method="post"><h1>${h1}</h1><p>${p}</p><button>${label}</button></form>`;
   return smallPage(heading, form, 200);
 }
 
-/** What became of it. */
+/** Creates a page with a statement, such as the result of a form. */
 export function statement(heading: string, text: string, status = 200): Response {
   const [h1, p] = [heading, text].map((one) => Bun.escapeHTML(one));
   return smallPage(heading, `<div class="lock"><h1>${h1}</h1><p>${p}</p></div>`, status);
@@ -29,13 +30,13 @@ export function statement(heading: string, text: string, status = 200): Response
 
 const maxFormBytes = 4_096;
 
-/** What a form sent (application/x-www-form-urlencoded); nothing of one that is too long. */
+/** Reads the fields of a form (application/x-www-form-urlencoded); empty if it is too long or has no Content-Length. */
 export async function fieldsOf(request: Request): Promise<Record<string, string>> {
   const length = Number(request.headers.get("content-length") ?? maxFormBytes + 1);
   return Object.fromEntries(new URLSearchParams(length > maxFormBytes ? "" : await request.text()));
 }
 
-/** One and the same for what does not exist, what is private and what no page shows; badges get no HTML. */
+/** Creates the same response for missing, private and unpublished content. Badge paths get an SVG. */
 export function nothing(request: Request): Response {
   if (/^(\/api)?\/badge\//.test(pathOf(request)))
     return new Response(badge("badge", "not found", "none"), {
@@ -54,7 +55,7 @@ export function nothing(request: Request): Response {
   );
 }
 
-/** What is shown can't be read, for trouble of this appliance. */
+/** Creates the response for trouble of the appliance itself, when it can't read the page. */
 export function notKnown(retryAfter: string): Response {
   return smallPage(
     "Status not known",

@@ -33,12 +33,12 @@ import { notKnown, nothing, tooMany } from "./small-page.ts";
 
 type Dependencies = Omit<PublicPagesDependencies, "cache" | "readings" | "monotonic"> & {
   log: Log;
-  /** Milliseconds that never go back: the age of cached pages. */
+  /** Monotonic clock in milliseconds, for the age of cached pages. */
   monotonic?: Clock;
   events: EventReader;
 };
 
-/** The public site on the main port and on the port of its own. */
+/** Creates the public site for the main port and for its own port. */
 export function statusSite(dependencies: Dependencies) {
   const { store, clock, log, pageQueue, ownHosts, events } = dependencies;
   const { monotonic = () => performance.now() } = dependencies;
@@ -52,19 +52,19 @@ export function statusSite(dependencies: Dependencies) {
 
   function respond(request: Request): Response | Promise<Response> {
     judgement.followWrites();
-    // No public path has a character that is escaped, and the router would decode it.
+    // Public paths contain no escaped characters, but the router would decode them.
     if (pathOf(request).includes("%")) return failure(request, noSuchPath(), log);
     return fetch(request);
   }
 
   return {
-    /** The same on the port of the public site alone, where `/` leads to the page of the only organization. */
+    /** Responds on the public site's own port, where `/` leads to the page of the only organization. */
     answerAlone: (received: Request): Response | Promise<Response> | null => {
       const request = hosts.rewrite(received);
       const path = pathOf(request);
       return path === "/" || isPublicPath(path) ? respond(request) : null;
     },
-    /** The response; null if the path is not part of the public site. */
+    /** Responds on the main port; null if the path is not part of the public site. */
     answer(received: Request): Response | Promise<Response> | null {
       const request = hosts.rewrite(received);
       return isPublicPath(pathOf(request)) ? respond(request) : null;
@@ -87,7 +87,7 @@ export function statusSite(dependencies: Dependencies) {
   };
 }
 
-/** Events that can change which pages exist, and their addresses. Any event can change their content. */
+/** Events that can create, remove or rename pages. Any event can change their content. */
 const publishes: EventEffects<true> = { "organization.deleted": true, "status-page.*": true };
 
 type RouteDependencies = Pick<Dependencies, "store" | "clock" | "log"> & {
@@ -147,7 +147,7 @@ function publicRoutes(dependencies: RouteDependencies) {
   return app;
 }
 
-/** Lists the methods of each path. */
+/** Adds OPTIONS handlers, which list the methods of each path. */
 function addOptions(app: Elysia) {
   for (const [path, routes] of Map.groupBy(app.routes, ({ path }) => path)) {
     const allowed = [...routes.map(({ method }) => method), "OPTIONS"].sort().join(", ");
@@ -172,7 +172,7 @@ function addPages({ read }: Routes, { clock, pages }: RouteDependencies) {
     ["/", "page"],
     ["/feed.rss", "rss"],
     ["/feed.atom", "atom"],
-    // Paths of Statuspage's feeds.
+    // The same feeds at the paths that Statuspage uses.
     ["/history.rss", "rss"],
     ["/history.atom", "atom"],
     ["/maintenance.ics", "ics"],
@@ -240,7 +240,7 @@ function addBadges({ read }: Routes, { store, clock, pages }: RouteDependencies)
   });
 }
 
-/** The paths of an Uptime Kuma, so that its badges and widgets keep working at the same address. */
+/** Adds the paths of Uptime Kuma, so that its badges and widgets keep working at the same address. */
 function addUptimeKuma({ read }: Routes, { store, clock, pages }: RouteDependencies) {
   const serveBadge: Handler = (request, { number = "", measure = "", span = "24" }) => {
     if (!isParameter("number", number) || !isParameter("measure", measure)) throw noSuchPath();
@@ -293,7 +293,7 @@ function queryOf({ url }: Request): URLSearchParams {
   return new URLSearchParams(start === -1 ? "" : url.slice(start));
 }
 
-/** The response to an error: a page for people, else JSON. */
+/** Creates the response to an error: a page for people, else JSON. */
 function failure(request: Request, error: unknown, log: Log): Response {
   const { code, headers } = error instanceof AppError ? error : { code: null, headers: {} };
   const retryAfter = (headers as Record<string, string>)["Retry-After"];

@@ -1,20 +1,21 @@
+/** Limits the text in one output by leaving out updates, postmortems and descriptions. */
 import { statusPageBounds } from "../../core/limits.ts";
 import type { PublicIncident } from "../formats/public-data.ts";
 
-/** Bytes of text that one output has left. */
+/** Bytes of text that still fit into one output. */
 export type TextBudget = { left: number };
 
 export const textBudget = (bytes: number = statusPageBounds.texts.value): TextBudget => ({
   left: bytes,
 });
 
-/** Length in UTF-8. */
+/** Returns the length of a text in UTF-8. */
 export const bytesOfText = (text: string) => Buffer.byteLength(text);
 
-/** Descriptions of maintenance in one output. */
+/** Creates the budget for descriptions of maintenance in one output. */
 export const windowBudget = () => textBudget(statusPageBounds.texts.value / 4);
 
-/** Takes a text from the budget; false where it has no room for it. */
+/** Subtracts the size of a text from the budget; false if it does not fit. */
 export function takeText(budget: TextBudget, size: number): boolean {
   if (size > budget.left) return false;
   budget.left -= size;
@@ -22,8 +23,8 @@ export function takeText(budget: TextBudget, size: number): boolean {
 }
 
 /**
- * The incidents with the updates that the budget has room for: of each the newest, then half of the budget for
- * further ones. Updates that are left out count as earlier ones.
+ * Limits the updates of incidents to the budget. Older updates use only half of it, so that the newest update of
+ * each incident fits. Omitted updates count as earlier ones.
  */
 export function withinBudget(
   incidents: readonly PublicIncident[],
@@ -49,7 +50,7 @@ export function withinBudget(
   });
 }
 
-/** Windows with their descriptions, as far as the budget has room for these. */
+/** Clears the descriptions of windows that don't fit into the budget. */
 export function windowsWithin<T extends { description: string }>(
   windows: readonly T[],
   sizeOf: (text: string) => number,

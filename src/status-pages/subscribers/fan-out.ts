@@ -31,22 +31,22 @@ type Dependencies = {
   events: EventReader;
   leases: Leases;
   log: Log;
-  /** Rows of one write; tests set fewer. */
+  /** Maximum rows per write. Tests set fewer. */
   rowsAtOnce?: number;
 };
 
 type ShownPage = { id: string; loaded: Loaded };
 
-/** Progress with a notice that has more subscribers than one write takes. */
+/** Progress of a notice with too many subscribers for one write. */
 type Part = {
   seq: number;
   pageId: string;
   noticeId: string;
-  /** The last subscriber. */
+  /** Id of the last subscriber with a delivery. */
   after: string;
 };
 
-/** Statements of one write, and how many deliveries it and the outbox have room for. */
+/** Statements of one write, with the remaining limits on its deliveries. */
 type Portion = {
   statements: Statement[];
   /** Deliveries that this write still has room for. */
@@ -60,7 +60,7 @@ type Portion = {
 /** The follower of the event log on the node with the lease. */
 type Following = { follower: FairFollower<NoticedEvent, Part>; room: OutboxRoom };
 
-/** Turns events into notices for the subscribers of status pages, in turns between organizations. */
+/** Follows the event log and writes notices with their deliveries. Organizations take turns. */
 export class SubscriberFanOut {
   readonly #on: Dependencies;
   readonly #load: ReturnType<typeof loaderOf>;
@@ -85,7 +85,7 @@ export class SubscriberFanOut {
     return this.#running.stop();
   }
 
-  /** Saves the position of events that led to nothing, and ends reports of a full outbox that has room again. */
+  /** Saves the cursor past events without notices, and ends reports of a full outbox once it has room again. */
   async save() {
     const following = this.#following();
     if (following === null) return;
@@ -94,7 +94,7 @@ export class SubscriberFanOut {
     await follower.write(() => room.endings(this.#on.clock()));
   }
 
-  /** Turns events into deliveries: for tests, instead of `start`. */
+  /** Processes all waiting events once. Tests call it instead of `start`. */
   async runOnce() {
     const follower = this.#following()?.follower;
     if (follower === undefined) return;
@@ -157,7 +157,7 @@ export class SubscriberFanOut {
     earlier: Part | null,
   ): Promise<Pick<Outcome<Part>, "finished" | "part">> {
     for (const [finished, event] of events.entries()) {
-      // The notice of a removal is read from the notices that were written.
+      // The notice of a removal is based on earlier notices, which must be written first.
       const mustWait = isRemoval(event) && portion.statements.length > 0;
       if (mustWait || portion.left <= 0) return { finished, part: null };
       const part = earlier?.seq === event.seq ? earlier : null;
@@ -171,7 +171,7 @@ export class SubscriberFanOut {
     return { finished: events.length, part: null };
   }
 
-  /** Reads the visible pages of an organization that have subscribers. */
+  /** Loads an organization's visible pages with confirmed subscribers. */
   async #visiblePages(organizationId: string): Promise<ShownPage[]> {
     const { store } = this.#on;
     const pages: ShownPage[] = [];
@@ -182,7 +182,7 @@ export class SubscriberFanOut {
     return pages;
   }
 
-  /** Adds a page's notice of an event, from the progress `part` on. Returns the new progress; null if it is complete. */
+  /** Adds a page's notice of an event, continuing from `part`. Returns the new progress; null if it is complete. */
   async #addNotice(
     { id: pageId, loaded }: ShownPage,
     event: NoticedEvent,
@@ -216,7 +216,7 @@ export class SubscriberFanOut {
   }
 }
 
-/** Content of the notice, with the page's public names; null if the page does not show the event. */
+/** Returns the content of the notice, with the page's public names; null if the page does not show the event. */
 async function contentOf(loaded: Loaded, event: NoticedEvent): Promise<NoticeContent | null> {
   switch (event.type) {
     case "maintenance.created": {
@@ -290,7 +290,10 @@ const aboutOf = ({
   resolvedAt,
 });
 
-/** Resolution of an incident whose monitor was deleted. Pages do not show it, but earlier recipients are notified. */
+/**
+ * Whether an incident was resolved because its monitor was deleted. Pages no longer show it, but subscribers are
+ * notified if the page sent a notice of it before.
+ */
 const isRemoval = (event: LoggedEvent) =>
   event.type === "incident.resolved" && event.data.monitorRemoved === true;
 

@@ -3,12 +3,12 @@ import { pendingMs } from "./rules.ts";
 
 type SubscriberKey = { organizationId: string; id: string };
 
-/** What the links in e-mails do. */
+/** Action of a link in an e-mail. */
 export type Verb = "confirm" | "unsubscribe";
 
 const placeOf = (verb: Verb) => `subscriber/${verb}`;
 
-/** The token of a link: sealed, so that nothing has to be stored for it. One that confirms ends after a week. */
+/** Creates the token of a link, sealed so that it needs no storage. Confirmation tokens expire after a week. */
 export function tokenOf(
   vault: Vault,
   verb: Verb,
@@ -19,7 +19,7 @@ export function tokenOf(
   return vault.seal(JSON.stringify([organizationId, id, until]), placeOf(verb));
 }
 
-/** Whose token it is; null for one that we did not make, or not for this, and for one that has ended. */
+/** Returns the subscriber of a token; null if it is forged, expired or for another action. */
 export function ownerOf(vault: Vault, verb: Verb, token: string, now: number) {
   try {
     const [organizationId, id, until] = JSON.parse(vault.open(token, placeOf(verb))) as [

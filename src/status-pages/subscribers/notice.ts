@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { type Message, writtenFact } from "../../alerting/sending/messages.ts";
 import type { NoticedIncident, NoticedMaintenance } from "./schema.ts";
 
-/** An incident, with the public name of its monitor if the page shows the monitor. */
+/** Content of an incident notice. It names only monitors that the page shows, by their public names. */
 export type IncidentData = z.infer<typeof NoticedIncident> & {
   message: string;
   /** Whether a person wrote the message; absent in notices of older versions. */
@@ -33,7 +33,7 @@ export type NoticeOrigin = {
 
 type Words = Pick<Message, "title" | "facts" | "url"> & Partial<Message>;
 
-/** A notice as an e-mail; `confirmUrl` is the link of a confirmation question. */
+/** Composes a notice as an e-mail. Only a confirmation question contains `confirmUrl`. */
 export function noticeMessage(
   deliveryId: string,
   notice: Notice,
@@ -115,7 +115,7 @@ function timeIn(timeZone: string, timestamp: string): string {
   return `${format.format(new Date(timestamp))} (${timeZone})`;
 }
 
-/** A notice as JSON for a webhook; null for a question, which only people get. */
+/** Composes a notice as JSON for a webhook; null for a confirmation question, which is only for mailboxes. */
 export function noticePayload(
   { at, type, data }: Notice,
   { pageTitle, pageUrl }: NoticeOrigin,

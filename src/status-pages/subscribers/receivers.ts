@@ -20,7 +20,7 @@ import { type Notice, noticeMessage, noticePayload, type NoticeOrigin } from "./
 import { receiverTypeOf } from "./rules.ts";
 import { findSubscriber, noticeOfDelivery, type SubscriberRow } from "./store.ts";
 
-/** Parallel deliveries: a mail server accepts fewer connections than many webhooks together. */
+/** Maximum parallel deliveries. One mail server accepts fewer connections than many webhooks together. */
 const slots = { mailbox: { shared: 8, kept: 2 }, webhook: { shared: 50, kept: 10 } };
 
 type Context = SendingContext & { ownHosts: OwnHosts };
@@ -28,10 +28,10 @@ type PageLinks = NoticeOrigin & { root: string; slug: string };
 /** One delivery of a notice to a subscriber. */
 type Delivery = { id: string; subscriber: SubscriberRow; notice: Notice; page: PageLinks };
 
-/** Subscribers of status pages as receivers of notices. */
+/** Creates the receivers of notices for the delivery queue: mailboxes and webhooks. */
 export function subscriberReceivers(context: Context) {
   const receivers: Omit<Receivers, "slots"> = {
-    // Updates arrive in their order, whatever their subject: the oldest is sent first.
+    // Updates are sent in order, even about different incidents: the oldest first.
     looks: [2],
     subjectsOf: async (_organizationId, ids) => new Map(ids.map((id) => [id, ["updates"]])),
     find: ({ organizationId, receiverId }) => findReceiver(context, organizationId, receiverId),
@@ -110,7 +110,7 @@ async function sendMail(
   });
 }
 
-/** Unsubscribing by one click: https://www.rfc-editor.org/rfc/rfc8058 */
+/** Headers for one-click unsubscription: https://www.rfc-editor.org/rfc/rfc8058 */
 function unsubscribeHeaders(url: string): Record<string, string> {
   return {
     "List-Unsubscribe": `<${url}>`,
@@ -147,7 +147,7 @@ function subscriberAfter(
   ];
 }
 
-/** Location that a subscriber's secret is sealed for. */
+/** Returns the vault location of a subscriber's secret. */
 export function secretLocationOf({ organizationId, id }: { organizationId: string; id: string }) {
   return `${organizationId}/subscriber/${id}`;
 }

@@ -1,3 +1,4 @@
+/** REST routes of the subscribers of a status page. */
 import { z } from "zod";
 import { Deleted, pageOf } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";

@@ -1,21 +1,23 @@
 import { signUpBounds } from "../../core/limits.ts";
 import type { EventType, LoggedEvent } from "../../events/catalogue.ts";
 
-/** An address that has not said yes is asked so often at most … */
+/** Maximum confirmation mails to an unconfirmed address. */
 const maxAsked = 3;
-/** … and not again within so long. */
+/** Minimum time between two confirmation mails to the same address. */
 const askAgainMs = 10 * 60_000;
-/** The link that confirms works for so long; who has not used it then is forgotten. */
+/** Lifetime of a confirmation link. Unconfirmed subscribers are deleted after it. */
 export const pendingMs = 7 * 86_400_000;
-/** Days that notices are kept: as long as their deliveries. */
+/** Days after which notices are deleted, as are their deliveries. */
 export const noticeDays = 90;
+/** Maximum unconfirmed sign-ups per page. */
 export const maxPending = signUpBounds.unconfirmed.value;
+/** With more unconfirmed sign-ups than `size`, a page deletes them after `pendingMs`. */
 export const manyPending = {
   size: signUpBounds.unconfirmedForOneDay.value,
   pendingMs: 86_400_000,
 };
 
-/** Whether an address is sent the question once more: nobody's mailbox is flooded through our form. */
+/** Whether an address can get another confirmation mail. Prevents flooding a mailbox through our form. */
 export function mayAskAgain(
   { asked, askedAt }: { asked: number; askedAt: number | null },
   now: number,
@@ -23,12 +25,12 @@ export function mayAskAgain(
   return asked < maxAsked && (askedAt === null || Math.abs(now - askedAt) >= askAgainMs);
 }
 
-/** What makes two addresses the same: mailboxes in any case, URLs as they are. */
+/** Returns the key by which addresses are compared: mailboxes without case, URLs exactly. */
 export function addressKeyOf(type: "email" | "webhook", address: string): string {
   return type === "email" ? address.toLowerCase() : address;
 }
 
-/** The mailbox behind an address: what follows a `+` only sorts what arrives there. */
+/** Returns the mailbox of an address without its `+` tag, which only sorts incoming mail. */
 export function mailboxOf(email: string): string {
   return addressKeyOf("email", email).replace(/\+.*(?=@)/, "");
 }
@@ -37,7 +39,7 @@ export function receiverTypeOf(type: "email" | "webhook"): "mailbox" | "webhook"
   return type === "email" ? "mailbox" : type;
 }
 
-/** Events that can lead to a notice, or that begin a subscription. */
+/** Events that can lead to a notice or start a subscription. */
 const noticed = [
   "incident.opened",
   "incident.updated",

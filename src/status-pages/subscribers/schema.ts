@@ -1,3 +1,4 @@
+/** Wire format of subscribers, and of the webhook requests that they receive. */
 import { incidentStatuses, severities } from "../../core/statuses.ts";
 import { z } from "zod";
 import { sameOrigin } from "../../core/security/destinations.ts";
@@ -95,14 +96,14 @@ export type Subscriber = z.infer<typeof Subscriber>;
 
 const PageReference = z.object({ title: z.string(), url: z.string() });
 
-/** An incident as subscribers hear of it. */
+/** An incident in a notice to subscribers. */
 export const NoticedIncident = z.object({
   id: Id,
   title: z.string(),
   status: z.enum(incidentStatuses),
   severity: z.enum(severities),
   monitor: z.string().nullable().meta({ description: "The first of `monitors`." }),
-  // Absent in what an older version told.
+  // Absent in notices of older versions.
   monitors: z
     .array(z.string())
     .optional()
@@ -119,7 +120,7 @@ export const NoticedMaintenance = z.object({
   endsAt: Timestamp,
 });
 
-/** What a webhook that subscribes to a status page receives. */
+/** Request body that a subscribed webhook receives. */
 export const SubscriberWebhookBody = z
   .union([
     z.object({

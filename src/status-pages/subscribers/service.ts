@@ -1,3 +1,4 @@
+/** Lists, adds, confirms and deletes the subscribers of a status page. */
 import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { inSearchTurn } from "../../events/turns.ts";
@@ -54,7 +55,7 @@ export async function listSubscribers(scope: Scope, pageId: string, query: Subsc
   return page(query, rows.map(shown), total);
 }
 
-/** All at once, oldest first. Throws NOT_FOUND. */
+/** Returns all subscribers at once, oldest first. Throws NOT_FOUND. */
 export async function exportSubscribers(scope: Scope, pageId: string): Promise<Subscriber[]> {
   await getStatusPage(scope, pageId);
   return (await allSubscribers(scope, pageId)).map(shown);
@@ -96,7 +97,7 @@ function rowOf(scope: Scope, pageId: string, made: AddedSubscriber): SubscriberR
 const unconfirmed = (email: string, now: number) =>
   ({ id: newId(now), type: "email", address: email, secrets: "{}", confirmedAt: null }) as const;
 
-/** The statements that send an address the question whether it wants to be told. */
+/** Statements that send a confirmation link to a subscriber's address. */
 function ask({ clock }: Scope, row: SubscriberRow): Statement[] {
   const now = clock();
   const at = timestamp(now);
@@ -112,7 +113,10 @@ function ask({ clock }: Scope, row: SubscriberRow): Statement[] {
   return [insertNotice(notice), insertDeliveries(notice, [row], now, at)];
 }
 
-/** Throws NOT_FOUND for the page, CONFLICT for an address that subscribes already and for a mailbox while no mail server is set, VALIDATION_ERROR for a blocked address. */
+/**
+ * Adds a subscriber, and asks an unconfirmed mailbox to confirm. Throws NOT_FOUND for an unknown page, CONFLICT for
+ * a subscribed address or a missing mail server, VALIDATION_ERROR for a blocked URL.
+ */
 export async function addSubscriber(scope: Scope, pageId: string, input: NewSubscriber) {
   const { vault, organizationId } = scope;
   await getStatusPage(scope, pageId);
@@ -177,8 +181,8 @@ function remove(
 }
 
 /**
- * Asks a mailbox that somebody gave on a page, where `mayAsk` lets it. Who asks learns nothing of it:
- * neither whether it has subscribed already nor whether it was asked before.
+ * Sends a confirmation link to a mailbox that a visitor entered, if `mayAsk` allows it. Returns nothing, so that
+ * visitors can't find out whether a mailbox is subscribed or was asked before.
  */
 export async function askMailbox(
   scope: Scope,
@@ -205,7 +209,7 @@ export async function askMailbox(
       known === null
         ? [
             ...mustHavePage(row),
-            // Somebody gave it twice at once: the other one is looked at again.
+            // A parallel sign-up inserted the same mailbox: reads it again.
             mustBeNew(row, () => new StaleRead()),
             dropOldestUnconfirmed(row),
             insertSubscriber(row),
@@ -219,7 +223,10 @@ export async function askMailbox(
   });
 }
 
-/** Takes the yes of a mailbox; a second one changes nothing. Null where it is not waited for any more. Throws CONFLICT where the organization has as many as it may. */
+/**
+ * Confirms a subscriber; a second time changes nothing. Returns null for a deleted subscriber. Throws CONFLICT if the
+ * organization has reached its limit.
+ */
 export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberRow | null> {
   const { organizationId } = scope;
   return retrying(async () => {
@@ -239,7 +246,7 @@ export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberR
   });
 }
 
-/** Ends a subscription for good; ending it again changes nothing. */
+/** Deletes a subscriber who unsubscribes. A second time changes nothing. */
 export async function endSubscription(scope: Scope, id: string): Promise<void> {
   await retrying(async () => {
     const row = await findSubscriber(scope, id);

@@ -6,7 +6,7 @@ import { mailboxOf } from "./rules.ts";
 
 const hourMs = 3_600_000;
 
-/** Limits the mails that strangers can cause; a restart forgets the counts. */
+/** Limits the e-mails that strangers can trigger. A restart resets the counts. */
 export function signUpBudget(clock: Clock) {
   const hourly = (count: number) => rateLimit(count, clock, { windowMs: hourMs });
   const networks = hourly(signUpBounds.perHour.value);
@@ -26,12 +26,12 @@ export function signUpBudget(clock: Clock) {
       if (first.take(pageId) === 0) return { wait: 0, by: "page" };
       return { wait: known > 0 ? known : further.take(pageId), by: "page" };
     },
-    /** Counts a confirmation mail to a mailbox; false if the mailbox has had enough of them. */
+    /** Counts a confirmation mail to a mailbox. Returns false if the mailbox has reached its limit. */
     mayAsk: (email: string) => mailboxes.take(mailboxOf(email)) === 0,
   };
 }
 
-/** A site can have a /48 with 65,536 networks (RFC 6177). */
+/** Returns the site of a network, because an IPv6 site can have a /48 with 65,536 networks (RFC 6177). */
 function siteOf(network: string): string {
   return network.includes(":") ? network.split(":").slice(0, 3).join(":") : network;
 }

@@ -1,3 +1,4 @@
+/** Reads and writes the subscribers of status pages, their notices and deliveries. */
 import { and, desc, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import { dayMs, timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -31,7 +32,7 @@ type NoticeRow = typeof notices.$inferSelect;
 
 type OfPage = { organizationId: string; pageId: string };
 
-/** A page of a status page's subscribers, newest first. */
+/** Lists subscribers of a status page, newest first, in the pages that `query` asks for. */
 export async function pageOfSubscribers(
   tenant: Tenant & { signal?: AbortSignal | null },
   pageId: string,
@@ -91,7 +92,7 @@ async function searchSubscribers(
   return { rows, total };
 }
 
-/** Every subscriber of a page, oldest first. */
+/** Reads all subscribers of a page, oldest first. */
 export function allSubscribers({ store, organizationId }: Tenant, pageId: string) {
   const where = matching(subscribers, { organizationId, pageId });
   return store.db.select().from(subscribers).where(where).orderBy(subscribers.id);
@@ -117,26 +118,26 @@ export function findByAddress(
 
 export const insertSubscriber = insertInto(subscribers);
 
-/** Holds while the page exists. */
+/** Guards that the page exists; else NOT_FOUND. */
 export function mustHavePage({ organizationId, pageId }: OfPage): Prepared[] {
   const noSuchPage = () => new AppError("NOT_FOUND", "There is no such status page.");
   return mustExist(statusPages, organizationId, [pageId], noSuchPage);
 }
 
-/** Holds while nobody has subscribed with this address. */
+/** Guards that the page has no subscriber with this address. */
 export function mustBeNew(row: SubscriberRow, otherwise: () => AppError | StaleRead): Prepared {
   const { organizationId, pageId, type, addressKey } = row;
   const same = matching(subscribers, { organizationId, pageId, type, addressKey });
   return must(sql`not exists (select 1 from ${subscribers} where ${same})`, otherwise);
 }
 
-/** Visitors' mailboxes that have not said yes, whatever they are. */
+/** SQL condition for unconfirmed mailboxes that visitors entered. */
 const waits = "confirmed_at is null and by_visitor";
 
-/** Of an organization's subscribers all but these count. */
+/** SQL condition for subscribers that count towards the limit of their organization. */
 export const countedSubscribers = `not (${waits})`;
 
-/** Makes room for one more that waits for its yes: those that were asked longest ago go, never one that said it. */
+/** Deletes the oldest unconfirmed sign-ups of a page, so that one more stays within the limit. */
 export function dropOldestUnconfirmed({ organizationId, pageId }: OfPage): Statement {
   const waiting = `from subscribers where organization_id = ?1 and page_id = ?2 and ${waits}`;
   return {
@@ -159,7 +160,7 @@ export async function pagesWithSubscribers(store: Store, organizationId: string)
   return rows.map(({ id }) => id);
 }
 
-/** Who had said yes when this happened, in the order of their ids. */
+/** Reads the subscribers that were confirmed before event `seq`, by id, starting after the id `after`. */
 export function subscribersAt(
   store: Store,
   { organizationId, pageId }: OfPage,
@@ -172,7 +173,7 @@ export function subscribersAt(
   );
 }
 
-/** How many of them come after this one. */
+/** Counts the subscribers that were confirmed before event `seq` and have an id after `after`. */
 export async function countSubscribersAt(
   store: Store,
   { organizationId, pageId }: OfPage,
@@ -186,7 +187,7 @@ export async function countSubscribersAt(
   return row?.count ?? 0;
 }
 
-/** Organizations among these with a confirmed subscriber. */
+/** Returns the given organizations that have a confirmed subscriber. */
 export async function organizationsWithSubscribers(
   store: Store,
   organizationIds: readonly string[],
@@ -203,7 +204,7 @@ export async function organizationsWithSubscribers(
 
 type Listener = Pick<SubscriberRow, "id" | "type">;
 
-/** From now on it is told of what happens. */
+/** Confirms a subscriber, who is notified of all later events. */
 export function listenFromNow(organizationId: string, id: string, at: string): Statement {
   return {
     text: `update subscribers set confirmed_at = ?, last_error = null, version = version + 1,
@@ -215,7 +216,7 @@ export function listenFromNow(organizationId: string, id: string, at: string): S
 
 export const insertNotice = insertInto(notices);
 
-/** A notice's deliveries to these subscribers, as far as they are still there. */
+/** Inserts the deliveries of a notice to the subscribers that still exist. */
 export function insertDeliveries(
   { organizationId, id }: NoticeRow,
   to: readonly Listener[],
@@ -244,7 +245,7 @@ export async function noticeOfDelivery(store: Store, organizationId: string, del
   return row ?? null;
 }
 
-/** What the page told last of an incident that is public; null where it told nothing. */
+/** Reads the last notice that a page sent about a public incident; null if it sent none. */
 export async function lastNoticeOf(
   store: Store,
   { organizationId, pageId }: OfPage,
@@ -256,13 +257,13 @@ export async function lastNoticeOf(
      where n.organization_id = ? and n.id > ? and n.page_id = ? and n.type like 'incident.%'
        and n.data ->> 'id' = ? and i.public
      order by n.id desc limit 1`,
-    // Ids begin with their time: nothing was told before the incident was opened.
+    // Ids start with their creation time, and no notice is older than its incident.
     [organizationId, incidentId.slice(0, 13), pageId, incidentId],
   );
   return row ?? null;
 }
 
-/** Removes who never said yes, where many wait sooner, and notices as old as their deliveries. */
+/** Deletes expired sign-ups, sooner on pages with very many, and notices as old as expired deliveries. */
 export async function sweepSubscribers(sweeping: Sweeping): Promise<void> {
   const { now } = sweeping;
   await sweepRows(

@@ -1,3 +1,4 @@
+/** Handles sign-ups on public pages, and the links to confirm and unsubscribe in e-mails. */
 import { type Scope, scopeOf, type ScopeServices } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
 import { EmailAddress } from "../../core/fields.ts";
@@ -12,12 +13,12 @@ import { findSubscriber } from "./store.ts";
 
 type Dependencies = {
   services: ScopeServices;
-  /** Sign-ups a minute by client network. */
+  /** Sign-ups per client network and minute. */
   signUps: NetworkLimit;
   addressOf: (request: Request) => string;
 };
 
-/** What visitors of the public pages do about their subscriptions. */
+/** Creates the handlers through which visitors change their subscriptions. */
 export function subscriptionsOf({ services, signUps, addressOf }: Dependencies): Subscriptions {
   const { store, clock, vault } = services;
   const budget = signUpBudget(clock);
@@ -41,7 +42,7 @@ export function subscriptionsOf({ services, signUps, addressOf }: Dependencies):
           trouble: "This must be an e-mail address, such as ann@team.example.",
           status: 422,
         };
-      // Before anything is looked up: who is known here and who is not are answered alike.
+      // Checked before the lookup, so that responses don't reveal whether a mailbox is known.
       const { wait, by } = budget.take(address, page.id);
       if (wait > 0) return refused(said, by === "network" ? tooManyHere : tooManyPeople, wait);
       await askMailbox(visitorScope(page.organizationId), page.id, mailbox.data, budget.mayAsk);
@@ -72,7 +73,7 @@ export function subscriptionsOf({ services, signUps, addressOf }: Dependencies):
         const text = `Updates from ${title} are no longer sent to ${row.address}.`;
         return statement("You are unsubscribed", text);
       }
-      // A mail scanner that follows links must not decide anything.
+      // Mail scanners follow links, so only a POST changes anything.
       return verb === "confirm"
         ? question(`Updates from ${title}`, `They will be sent to ${row.address}.`, "Confirm")
         : question(`Updates from ${title}`, `They are sent to ${row.address}.`, "Unsubscribe");
@@ -93,7 +94,7 @@ function refused(email: string, why: string, seconds: number) {
   return { email, trouble: `${why} Try again in ${time}.`, status: 429, retryAfter: seconds };
 }
 
-/** What a link says whose subscriber is gone. */
+/** Response to a link of a deleted subscriber. */
 function ended(verb: Verb): Response {
   return verb === "confirm"
     ? statement("This link has expired", "Sign up again on the status page to get a new one.")

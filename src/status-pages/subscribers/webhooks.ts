@@ -2,7 +2,7 @@ import type { ZodOpenApiObject } from "zod-openapi";
 import { webhookHeaders } from "../../alerting/sending/webhooks.ts";
 import { SubscriberWebhookBody } from "./schema.ts";
 
-/** What the API's document says about the requests that subscribed webhooks get. */
+/** Requests to subscribed webhooks, for the OpenAPI document. */
 export const subscriberWebhooks: NonNullable<ZodOpenApiObject["webhooks"]> = {
   statusPageUpdate: {
     post: {
