@@ -13,7 +13,7 @@ export type CheckResult<D extends FoundDetails = Details> = {
   message: string;
   /** The message with text from the target. Shown to the organization, but not on status pages. */
   said?: string;
-  /** Null if nothing was measured. */
+  /** Latency in milliseconds; null if nothing was measured. */
   latencyMs: number | null;
   /** Expiry of the certificate, RFC 3339; absent if the target sent no certificate. */
   certificateExpiresAt?: string;

@@ -13,7 +13,7 @@ type PushStatus = PushReport["status"];
 export type PushDialect = {
   /** Name of the field with the duration in milliseconds. */
   latency: string;
-  /** Throws VALIDATION_ERROR for an unknown status. */
+  /** Reads a status. Throws VALIDATION_ERROR for an unknown status. */
   statusOf: (value: unknown) => PushStatus;
 };
 
@@ -34,7 +34,7 @@ export const uptimeKumaPush: PushDialect = {
   statusOf: (value) => (value === "up" ? "up" : "down"),
 };
 
-/** Largest latency of 9 digits, 11 days. */
+/** Maximum latency: 9 digits, which is 11 days. */
 const maxLatencyMs = 999_999_999;
 
 type Field = { name: string; value: unknown };

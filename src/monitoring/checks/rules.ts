@@ -4,7 +4,7 @@ import type { StoredStatus } from "../../core/statuses.ts";
 /** State of a monitor between two checks. */
 export type MonitorState = {
   status: StoredStatus;
-  /** RFC 3339. */
+  /** Time of the last change of status, RFC 3339. */
   since: string;
   /** Failed checks in a row. */
   failures: number;

@@ -142,8 +142,8 @@ export type LatencySpan = {
 const maxDays = 10_000;
 
 /**
- * Chooses the data for a latency chart. Uses heartbeats for points closer than an hour in spans of up to three days,
- * which are at most about 50,000 rows. Otherwise uses hourly or daily sums, and extends the span to whole hours or days.
+ * Chooses the data for a latency chart. Uses heartbeats for points closer than an hour in spans of up to three days:
+ * at most about 50,000 rows. Otherwise uses hourly or daily sums, and extends the span to whole hours or days.
  */
 export function latencySpan({ points, ...query }: LatencyQuery, nowMs: number): LatencySpan {
   const to = query.to ?? nowMs;

@@ -170,7 +170,7 @@ export class CheckEngine {
     }),
   ];
 
-  /** Unix milliseconds since which this process has run without a standstill. */
+  /** Unix milliseconds of the end of the last standstill, or of the start of this process. */
   runningSince = () => this.trouble.runningSince;
 
   /** Names a resource that this machine lacked since `from` (monotonic milliseconds); null if it lacked none. */
@@ -359,7 +359,10 @@ export class CheckEngine {
     this.arm();
   }
 
-  /** Resolves when a result is stored, with false if this node does not check the monitor. Throws UNAVAILABLE. */
+  /**
+   * Checks a monitor of this node. Resolves when the result is stored, with false for other monitors. Throws
+   * UNAVAILABLE.
+   */
   private async checkHere(organizationId: string, monitorId: string): Promise<boolean> {
     this.runner.forgetSettings(organizationId);
     for (;;) {

@@ -37,7 +37,10 @@ export class DueTimes {
     return isImmediate ? now : now + phaseOf(monitor.key, rushMs);
   }
 
-  /** Returns when a monitor is due that is brought forward together with others: 10 ms per monitor, at most 5 s. */
+  /**
+   * Returns when a monitor is due that is brought forward together with others. Spreads 100 per second, at most over 5
+   * s.
+   */
   soon({ key }: Watched, count: number): number {
     return this.monotonic() + phaseOf(key, Math.min(count * 10, rushMs));
   }

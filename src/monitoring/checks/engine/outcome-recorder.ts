@@ -107,7 +107,7 @@ export class OutcomeRecorder {
   }
 }
 
-/** Returns the new expiry. A failed check receives no certificate, so that the last known expiry stays. */
+/** Returns the new expiry. A failed check receives no certificate, so the last known expiry stays. */
 function certificateAfter(monitor: Watched, { status, certificateExpiresAt }: CheckResult) {
   const isGood = status === "up" || status === "degraded";
   return certificateExpiresAt ?? (isGood ? null : monitor.certificateExpiresAt);

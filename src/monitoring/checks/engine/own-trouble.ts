@@ -26,7 +26,7 @@ export class TroubleWatch {
   /** Wall clock minus monotonic clock at the last tick. */
   private offset: number;
   private standstill: Interruption | null = null;
-  /** Unix milliseconds since which this process has run without a standstill. */
+  /** Unix milliseconds of the end of the last standstill, or of the start of this process. */
   runningSince: number;
 
   constructor(clock: Clock, monotonic: Clock, machine: Machine = thisMachine) {

@@ -61,7 +61,7 @@ const isNegative = ({ source, op }: Condition) =>
 type Wanted = {
   conditions: readonly Condition[];
   secrets: Secrets;
-  /** Whether a later step needs a value from the body, so that the whole body must be retained. */
+  /** Whether a later step needs a value from the body, so the whole body must be retained. */
   isSaved: boolean;
 };
 

@@ -2,7 +2,7 @@
 import { growingBuffer, inPieces, uncounted } from "../../../core/outgoing/memory.ts";
 import { charsetOf, declarationBytes, isDeclared } from "./http-charset.ts";
 
-/** Bytes per search. The retained tail is a slice, so that the whole piece stays in memory. */
+/** Bytes per search. The retained tail is a slice, so the whole piece stays in memory. */
 const searchedBytes = 16 * 1024;
 
 /**

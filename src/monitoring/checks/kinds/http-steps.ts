@@ -13,7 +13,7 @@ type Settings = Parameters<CheckKind<"http">>[0];
 export type Asking = Omit<Step, "name">;
 type Values = ReadonlyMap<string, SavedValue>;
 
-/** Whether a request is sent to the monitor's origin, so that it may contain the monitor's credentials. */
+/** Whether a request is sent to the monitor's origin, and so may contain the monitor's credentials. */
 export const isOwn = (asking: Asking, settings: Settings): boolean =>
   asking === settings ||
   asking.url.startsWith("/") ||

@@ -141,7 +141,7 @@ async function next(wire: Wire, types: readonly number[]) {
   const [first = 0] = await wire.read(1);
   const type = first >> 4;
   // Checked before the length, which is arbitrary data if the server speaks another protocol.
-  // Only PUBLISH packets have flags (§2.2.2).
+  // The flags of CONNACK and SUBACK are 0 (§2.2.2).
   if (!types.includes(type) || (type !== packet.publish && (first & 0x0f) !== 0)) throw notMqtt();
   let length = 0;
   for (let shift = 0; ; shift += 7) {

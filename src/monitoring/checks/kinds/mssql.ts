@@ -4,7 +4,7 @@ import { converse } from "../protocols/conversation.ts";
 
 const type = { preLogin: 0x12, answer: 0x04 };
 
-/** Pre-login message that asks for version and encryption; the data of both is zero (MS-TDS §2.2.6.5). */
+/** Pre-login message with the options version and encryption, whose data is zero (MS-TDS §2.2.6.5). */
 const preLogin = Buffer.concat([
   Buffer.from([type.preLogin, 1, 0, 26, 0, 0, 1, 0]),
   Buffer.from([0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff]),

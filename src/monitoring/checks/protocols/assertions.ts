@@ -205,7 +205,7 @@ function requirementOf({ source, path, op, value }: Condition): string {
 /** Maximum characters of a received value in a message. */
 const maxShown = 100;
 
-/** UTF-16 units of a text that a message can contain. Messages contain at most 200 code points of it. */
+/** Maximum UTF-16 units of a text in a message, for at most 200 code points. */
 const shownUnits = 2 * 200 + 2;
 /** UTF-16 units at the start of a text that are needed to write an issue. */
 export const startNeeded = 2 * shownUnits;
@@ -227,7 +227,7 @@ function quoted(value: unknown): string {
   return typeof value === "string" ? `"${excerpt(value, maxShown)}"` : JSON.stringify(value);
 }
 
-/** Whether the value of a header is no secret. All other headers of a monitor are treated as secrets. */
+/** Whether the value of a header may be shown. All other headers of a monitor count as secrets. */
 export const isPlainHeader = (name: string) =>
   /^(accept.*|cache-control|content-type|pragma|sec-websocket-protocol|user-agent)$/i.test(name);
 
@@ -250,7 +250,7 @@ export function secretsOf(settings: Settings): string[] {
   return sent.filter((text): text is string => typeof text === "string");
 }
 
-/** UTF-16 units of a secret that are compared. Invisible characters are ignored, so they exceed the shown units. */
+/** UTF-16 units of a secret to compare: more than a message contains, because invisible characters are ignored. */
 const comparedUnits = 2 * shownUnits;
 /** Minimum UTF-16 units at the end of the shown text that count as the start of a secret. */
 const leastUnits = 4;
