@@ -16,7 +16,7 @@ export const incidentDashboardRoutes = (dependencies: PreviewDependencies) =>
       ...endpoint("/incident-preview", {
         name: "previewIncident",
         access: "read",
-        summary: "An incident as the default status page would show it",
+        summary: "Preview an incident on the default status page",
         body: IncidentDraft,
         data: IncidentPreview,
         errors: ["NOT_FOUND"],
@@ -28,7 +28,7 @@ export const incidentDashboardRoutes = (dependencies: PreviewDependencies) =>
       ...endpoint("/incident-audience", {
         name: "getIncidentAudience",
         access: "read",
-        summary: "Who would be notified of an incident",
+        summary: "List the channels and status pages that an incident would notify",
         query: IncidentAudienceQuery,
         data: IncidentAudience,
         errors: ["NOT_FOUND"],
@@ -39,7 +39,7 @@ export const incidentDashboardRoutes = (dependencies: PreviewDependencies) =>
       ...endpoint("/incidents/:id/traces", {
         name: "getIncidentTraces",
         access: "read",
-        summary: "Who posted to an incident, and who was notified of it",
+        summary: "List the authors of an incident's updates, its changes and its recipients",
         data: IncidentTraces,
         handle: ({ scope, params }) => tracesOf(scope, params.id),
       }),

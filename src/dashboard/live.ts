@@ -47,10 +47,10 @@ export class LivePages implements Live, Collector {
     );
     signals.on("results", this.#takeResults).on("deliveries", this.#takeDeliveries);
     this.#timers = [
-      this.#every(authorizeMs, "sessions of open pages can't be read", () =>
+      this.#every(authorizeMs, "cannot read the sessions of open pages", () =>
         this.#endUnauthorized(),
       ),
-      this.#every(writesMs, "open pages can't be sent what changed", () => this.#followWrites()),
+      this.#every(writesMs, "cannot send changes to open pages", () => this.#followWrites()),
       setInterval(
         () => this.#rescan(),
         store.revision() === null ? rescanMs.shared : rescanMs.alone,

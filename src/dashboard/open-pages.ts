@@ -73,7 +73,9 @@ export class OpenPages {
     this.#ready
       .then(() => this.#catchUp(subscriber))
       .catch((error: unknown) => {
-        this.#dependencies.log.error("a page can't be sent what happens", { cause: String(error) });
+        this.#dependencies.log.error("cannot send live updates to a page", {
+          cause: String(error),
+        });
         reader.end();
       });
     return subscriber;
@@ -142,7 +144,7 @@ export class OpenPages {
       if (channelIds.length > 0) this.#send(messageOf("deliveries", { channelIds }));
     } catch (error) {
       Object.assign(this.#pending, pending);
-      this.#dependencies.log.error("open pages can't be sent what changed", {
+      this.#dependencies.log.error("cannot send changes to open pages", {
         cause: String(error),
       });
     }

@@ -10,7 +10,7 @@ export const problemRoutes = routesUnder("")
     ...endpoint("/problems", {
       name: "listProblems",
       access: "read",
-      summary: "Alert channels that fail, and what is wrong with the appliance itself",
+      summary: "List failing alert channels and problems of the appliance",
       data: Problems,
       handle: ({ scope }) => listProblems(scope),
     }),
@@ -19,7 +19,7 @@ export const problemRoutes = routesUnder("")
     ...endpoint("/attention", {
       name: "listAttention",
       access: "read",
-      summary: "Who was told of monitors that are down or degraded",
+      summary: "List the recipients of alerts about down or degraded monitors",
       data: z.array(Attention),
       handle: ({ scope }) => attentionOf(scope),
     }),

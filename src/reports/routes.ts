@@ -12,7 +12,7 @@ export const reportRoutes = routesUnder("/api/v1/reports")
       long: true,
       summary: "Get the report of a month",
       description:
-        "Of the organization, or of the monitor, monitor group or status page that is named. An hour of UTC belongs to the month in which it begins. Figures of groups, pages and the organization are sums of their monitors' figures, or made of such sums.",
+        "Covers the organization, or only the given monitor, monitor group or status page. A UTC hour belongs to the month in which it starts. Figures of groups, pages and the organization are sums of their monitors' figures, or are computed from such sums.",
       query: ReportQuery,
       data: Report,
       handle: ({ scope, query }) => reportOf(scope, query),
@@ -26,7 +26,7 @@ export const reportRoutes = routesUnder("/api/v1/reports")
       long: true,
       summary: "Get the report of a month as CSV",
       description:
-        "RFC 4180, in UTF-8: a line for the whole, for each group and for each monitor. What a spreadsheet would take for a formula begins with an apostrophe.",
+        "RFC 4180, in UTF-8: a line for the whole report, for each group and for each monitor. Cells that a spreadsheet could run as formulas start with an apostrophe.",
       query: ReportQuery,
       response: z.instanceof(File),
       handle: ({ scope, query }) => downloadReport(scope, query),

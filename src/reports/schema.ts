@@ -9,12 +9,12 @@ const Month = z
 /** Query of a report about a monitor, a group or a status page, by default about the whole organization. */
 export const ReportQuery = z
   .strictObject({
-    month: Month.optional().meta({ description: "The one that goes on where it is absent." }),
+    month: Month.optional().meta({ description: "Default: the current month." }),
     monitorId: Id.optional(),
     groupId: Id.optional(),
     statusPageId: Id.optional(),
     timeZone: TimeZone.optional().meta({
-      description: "In which the month begins and ends; the organization's where it is absent.",
+      description: "Time zone of the month. Default: the time zone of the organization.",
     }),
     slaTarget: z
       .string()
@@ -27,14 +27,14 @@ export const ReportQuery = z
           type: "number",
           exclusiveMinimum: 0,
           maximum: 1,
-          description: "In the place of the organization's.",
+          description: "Default: the target of the organization.",
         },
       }),
   })
   .refine(
     ({ monitorId, groupId, statusPageId }) =>
       [monitorId, groupId, statusPageId].filter((id) => id !== undefined).length <= 1,
-    { path: ["monitorId"], message: "stands alone: a report is of one thing" },
+    { path: ["monitorId"], message: "cannot be combined with groupId or statusPageId" },
   );
 export type ReportQuery = z.output<typeof ReportQuery>;
 
@@ -43,14 +43,15 @@ const mean = z.number().min(0).nullable();
 
 const figures = {
   from: Timestamp.meta({
-    description: "When what is reported begins: later than the month for a younger monitor.",
+    description:
+      "Start of the reported period: later than the start of the month for a younger monitor.",
   }),
   isPartial: z
     .boolean()
-    .meta({ description: "Whether it was there for a part of the month only." }),
+    .meta({ description: "Whether the monitors existed for only a part of the month." }),
   ratio: z.number().min(0).max(1).nullable().meta({
     description:
-      "Uptime: up and degraded time as a share of all time that was measured. Maintenance and `unknown` count on neither side; null when nothing was measured. Never rounded.",
+      "Uptime: up and degraded time as a share of all measured time. Maintenance and `unknown` are excluded. Null without measurements. Never rounded.",
   }),
   upSeconds: seconds,
   degradedSeconds: seconds,
@@ -59,20 +60,23 @@ const figures = {
   maintenanceSeconds: seconds,
   outages: z.int().min(0).nullable().meta({
     description:
-      "Times in which a monitor was `down`, also those that began before the month; null where the history of states is incomplete, as for imported results.",
+      "Number of periods in which a monitor was `down`, including outages that started before the month. Null if the history of states is incomplete, as for imported results.",
   }),
   mttrSeconds: mean.meta({
     description:
-      "Mean time to restoration (IEC 60050-192, 192-07-23): the mean length of an outage, as far as it lies in the month; null without an outage.",
+      "Mean time to restoration (IEC 60050-192, 192-07-23): the mean duration of an outage within the month. Null without an outage.",
   }),
   mtbfSeconds: mean.meta({
     description:
-      "Mean operating time between failures (IEC 60050-192, 192-05-13): up and degraded time by outages; null without an outage.",
+      "Mean operating time between failures (IEC 60050-192, 192-05-13): up and degraded time divided by the number of outages. Null without an outage.",
   }),
   longestOutageSeconds: z.int().min(0).nullable().meta({
-    description: "As far as it lies in the month; null where outages are not known.",
+    description: "Duration within the month. Null if outages are unknown.",
   }),
-  incidents: z.int().min(0).meta({ description: "Incidents that were open at any time in it." }),
+  incidents: z
+    .int()
+    .min(0)
+    .meta({ description: "Number of incidents that were open at any time in the month." }),
   isMet: z.boolean().nullable().meta({
     description: "Whether the ratio reaches the target; null without a target or a ratio.",
   }),
@@ -96,8 +100,8 @@ export type ReportGroup = z.infer<typeof ReportGroup>;
 const Outage = z.object({
   monitorId: Id,
   from: Timestamp,
-  to: Timestamp.nullable().meta({ description: "Null while it goes on." }),
-  seconds: seconds.meta({ description: "As far as it lies in the month." }),
+  to: Timestamp.nullable().meta({ description: "Null while the outage continues." }),
+  seconds: seconds.meta({ description: "Duration within the month." }),
   message: z.string().nullable(),
 });
 export type Outage = z.infer<typeof Outage>;
@@ -134,10 +138,10 @@ export const Report = z
     month: Month,
     timeZone: z.string().meta({
       description:
-        "In which the month is one. UTC, whatever was asked for, where hours are no longer kept.",
+        "Time zone of the month. Always UTC for older months, whose hours are no longer stored.",
     }),
     from: Timestamp,
-    to: Timestamp.meta({ description: "Its end, or now while the month goes on." }),
+    to: Timestamp.meta({ description: "End of the month, or now for the current month." }),
     isRunning: z.boolean(),
     subject: z.object({
       type: z.enum(["organization", "monitor", "group", "status-page"]),
@@ -150,16 +154,14 @@ export const Report = z
     groups: z.array(ReportGroup),
     monitors: z.array(ReportRow).meta({
       description:
-        "In dashboard order. Of more than 2,000 the 2,000 with the most down time; the CSV has all.",
+        "In dashboard order. With more than 2,000 monitors, only the 2,000 with the most down time. The CSV has all.",
     }),
-    outages: z
-      .array(Outage)
-      .meta({ description: "The 500 longest, in the order in which they began." }),
-    incidents: z.array(ReportedIncident).meta({ description: "The newest 500." }),
+    outages: z.array(Outage).meta({ description: "The 500 longest outages, sorted by start." }),
+    incidents: z.array(ReportedIncident).meta({ description: "The newest 500 incidents." }),
   })
   .meta({
     id: "Report",
-    description: "What a month was.",
+    description: "Uptime, outages and incidents of a month.",
     example: {
       month: "2026-11",
       timeZone: "Europe/Berlin",

@@ -18,7 +18,7 @@ export const statusPageDashboardRoutes = (
         name: "previewStatusPage",
         access: "write",
         long: true,
-        summary: "See a status page as it would be after a change",
+        summary: "Preview a change to a status page",
         body: StatusPagePatch,
         data: StatusPagePreview,
         handle: ({ scope, params, body }) =>
@@ -29,7 +29,7 @@ export const statusPageDashboardRoutes = (
       ...endpoint("/:id/host-check", {
         name: "checkStatusPageHost",
         access: "write",
-        summary: "Try one of a status page's host names, by DNS, TLS and HTTP",
+        summary: "Check one of a status page's host names by DNS, TLS and HTTP",
         body: HostToCheck,
         data: HostCheck,
         handle: ({ scope, params, body }) => checkHost(scope, dependencies, params.id, body.host),

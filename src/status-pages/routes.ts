@@ -31,8 +31,7 @@ export const statusPageRoutes = routesUnder("/api/v1/status-pages")
       name: "createStatusPage",
       access: "write",
       summary: "Create a status page",
-      description:
-        "A slug or a host that another page has, of whichever organization, is a conflict.",
+      description: "A slug or host of another page, in any organization, is a conflict.",
       body: NewStatusPage,
       data: StatusPage,
       status: 201,
@@ -68,7 +67,7 @@ export const statusPageRoutes = routesUnder("/api/v1/status-pages")
       name: "deleteStatusPage",
       access: "write",
       summary: "Delete a status page",
-      description: "The organization's default page can't be deleted: a conflict. Hide it instead.",
+      description: "Deleting the organization's default page is a conflict. Hide it instead.",
       response: Deleted,
       errors: ["CONFLICT", "PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteStatusPage(scope, params.id),
@@ -80,7 +79,7 @@ export const statusPageRoutes = routesUnder("/api/v1/status-pages")
       access: "write",
       summary: "Set the logo of a status page",
       description:
-        "The body is the image itself, at most 256 KiB, and is served unchanged, with a policy under which it can neither run nor load anything. An SVG has at most 5,000 elements and no entities of its own.",
+        "The body is the image itself, at most 256 KiB. It is served unchanged, with a policy that blocks scripts and external content. An SVG can have at most 5,000 elements and no entities of its own.",
       upload: logoTypes,
       data: StatusPage,
       errors: ["PRECONDITION_FAILED"],

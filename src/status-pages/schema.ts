@@ -32,7 +32,7 @@ const Theme = z.enum(["auto", "light", "dark"]).meta({ id: "StatusPageTheme" });
 
 const Visibility = z.enum(["public", "password", "hidden"]).meta({
   id: "StatusPageVisibility",
-  description: "`password` asks visitors for it, `hidden` answers nobody.",
+  description: "`password` asks visitors for the password, `hidden` shows the page to no one.",
 });
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
@@ -55,7 +55,7 @@ const hosts = z
   .meta({
     example: ["status.team.example"],
     description:
-      "Names under which the page answers at `/`, kept in lower case. Each belongs to at most one page. Names of the appliance itself (`localhost`, this machine's, those of `--allowed-host` and `--url`), addresses and names without a dot are refused.",
+      "Host names that show the page at `/`, stored in lower case. Each belongs to at most one page. Rejected are names of the appliance itself (`localhost`, its host name, `--allowed-host` and `--url`), IP addresses and names without a dot.",
   });
 
 const publicName = "Shown instead of the monitor's own name.";
@@ -75,7 +75,7 @@ export const NewStatusPageSection = z
           name: line(255).nullable().default(null).meta({ description: publicName }),
           showDescription: z.boolean().default(false).meta({
             description:
-              "Whether the page shows the monitor's description, which is internal else.",
+              "Whether the page shows the monitor's description. By default it is internal.",
           }),
         }),
       )
@@ -83,7 +83,7 @@ export const NewStatusPageSection = z
       .default([])
       .meta({
         description:
-          "Without a `groupId` the monitors that are shown; with one it gives public names to some of the group's, and shows their descriptions.",
+          "Without a `groupId`, the monitors of the section. With one, public names and descriptions of some monitors of the group.",
       }),
   })
   .meta({ id: "NewStatusPageSection" });
@@ -120,7 +120,7 @@ export const statusPageFields = {
   title: line(255).meta({ example: "Payments" }),
   description: optionalParagraphs(2000)
     .default("")
-    .meta({ description: "Stands at the top of the page, as Markdown." }),
+    .meta({ description: "Text at the top of the page, in Markdown." }),
   accentColor: z
     .string()
     .regex(/^#[0-9a-f]{6}$/i, "must be a color as #rrggbb")
@@ -138,7 +138,7 @@ export const statusPageFields = {
   showLatency: z.boolean().default(false),
   historyDays: integer(1, 365).default(90).meta({
     description:
-      "Days that the page tells of. A page shows 5,000 monitors and 100,000 days of them in all, so that each has fewer days where there are very many.",
+      "Days that the page shows. It shows up to 5,000 monitors and 100,000 days in total, so with very many monitors each has fewer days.",
   }),
   timeZone: TimeZone.default("UTC"),
 };
@@ -162,8 +162,13 @@ export const StatusPagePatch = bodyOf(
 export type StatusPagePatch = z.infer<typeof StatusPagePatch>;
 
 export const StatusPagePreview = z.object({
-  html: z.string().meta({ description: "The document, without script and without its accent." }),
-  accent: z.string().nullable().meta({ description: "What its `--accent` is to be, in CSS." }),
+  html: z
+    .string()
+    .meta({ description: "The HTML document, without scripts and without its accent." }),
+  accent: z
+    .string()
+    .nullable()
+    .meta({ description: "CSS value of the document's `--accent`; null for the default." }),
 });
 export type StatusPagePreview = z.infer<typeof StatusPagePreview>;
 
@@ -171,15 +176,17 @@ export const HostToCheck = z.strictObject({ host: z.string().max(253) });
 
 export const HostCheck = z.object({
   host: z.string(),
-  address: z.string().meta({ description: "Where people open the page under this name." }),
+  address: z.string().meta({ description: "Address of the page under this name." }),
   record: z
     .object({ type: z.enum(["A", "AAAA", "CNAME"]), value: z.string() })
     .nullable()
     .meta({
-      description: "The DNS record that the name needs where no reverse proxy stands before.",
+      description: "The DNS record that the name needs without a reverse proxy.",
     }),
   works: z.boolean(),
-  message: z.string().meta({ description: "What is missing, or that nothing is." }),
+  message: z
+    .string()
+    .meta({ description: "Result in one sentence: the first problem, or that the name works." }),
   certificateExpiresAt: Timestamp.nullable(),
 });
 export type HostCheck = z.infer<typeof HostCheck>;
@@ -200,7 +207,7 @@ export const StatusPage = z
     id: Id,
     slug: z.string(),
     default: z.boolean().meta({
-      description: "True for the organization's own page, which can't be deleted.",
+      description: "True for the organization's default page, which can't be deleted.",
     }),
     title: z.string(),
     description: z.string(),

@@ -175,7 +175,7 @@ export function deleteStatusPage(scope: Scope, id: string): Promise<typeof delet
     if (page.isDefault)
       throw new AppError(
         "CONFLICT",
-        "The organization's default status page can't be deleted; it can be hidden.",
+        "The organization's default status page can't be deleted. Hide it instead.",
       );
     return commit(
       scope,

@@ -15,10 +15,10 @@ const ratio = z.number().nullable().meta({ description: "0…1, never rounded; n
 const PublicMonitor = z.object({
   id: Id,
   name: z.string(),
-  description: z.string().optional().meta({ description: "Where the page shows it." }),
+  description: z.string().optional().meta({ description: "Present if the page shows it." }),
   status: z.enum(monitorStatuses),
   uptime: ratio,
-  latencyMs: z.int().nullable().optional().meta({ description: "Where the page shows it." }),
+  latencyMs: z.int().nullable().optional().meta({ description: "Present if the page shows it." }),
   lastCheckedAt: Timestamp.nullable(),
   days: z.array(
     z.object({
@@ -39,13 +39,15 @@ const PublicIncident = z.object({
   status: z.enum(incidentStatuses),
   severity: Severity,
   monitor: AffectedMonitor.nullable().meta({ description: "The first of `monitors`." }),
-  monitors: z.array(AffectedMonitor).meta({ description: "Those that the page shows." }),
+  monitors: z
+    .array(AffectedMonitor)
+    .meta({ description: "Affected monitors that the page shows." }),
   createdAt: Timestamp,
   resolvedAt: Timestamp.nullable(),
   postmortem: z
     .object({ message: z.string(), publishedAt: Timestamp })
     .nullable()
-    .meta({ description: "Null unless it is published." }),
+    .meta({ description: "Null unless published." }),
   updates: z.array(
     z.object({
       id: Id,
@@ -71,7 +73,7 @@ const PublicStatus = z
     updatedAt: Timestamp,
     sections: z.array(z.object({ name: z.string(), monitors: z.array(PublicMonitor) })),
     incidents: z.array(PublicIncident).meta({
-      description: "Open ones and those of the last days, newest first.",
+      description: "Open incidents, and incidents of the last days, newest first.",
     }),
     maintenance: z.array(
       z.object({
@@ -89,7 +91,7 @@ const PublicStatus = z
 const nothing = { description: "There is nothing public at this path." };
 const tooMany = {
   description:
-    "Too much is asked for, by this network or in all; `Retry-After` says when to come again.",
+    "Too many requests, from this network or in total. `Retry-After` contains the seconds to wait.",
 };
 
 type Operation = {
@@ -125,18 +127,18 @@ export const publicOperations: ZodOpenApiPathsObject = {
   [templateOf(publicPaths.json)]: operation({
     operationId: "readStatus",
     summary: "Read a public status page",
-    description: "No key is needed, any web page may ask. Made at most once a second.",
+    description: "Needs no key, and any web page can read it. Rendered at most once a second.",
     result: "The page.",
     type: "application/json",
     schema: PublicStatus,
   }),
   [templateOf(publicPaths.v2)]: operation({
     operationId: "readStatuspage",
-    summary: "Read a public status page as Statuspage's public API has it",
+    summary: "Read a public status page in the format of Statuspage's public API",
     description:
-      "For widgets and bots that know that API, version 2. A name may have a slash, such as `incidents/unresolved`.",
+      "For widgets and bots that use version 2 of that API. A name can contain a slash, such as `incidents/unresolved`.",
     path: z.object({ slug, name: z.enum(v2Names) }),
-    result: "As Statuspage answers.",
+    result: "The document in Statuspage's format.",
     type: "application/json",
     schema: z.object({ page: z.object({}).loose() }).loose(),
   }),
@@ -162,7 +164,7 @@ export const publicOperations: ZodOpenApiPathsObject = {
     operationId: "getBadge",
     summary: "Get a monitor's badge",
     description:
-      "Only for monitors on a public page, under their public name; `uptime` is of 30 days, `latency` only where the page shows it.",
+      "Only for monitors on a public page, under their public name. `uptime` covers 30 days. `latency` needs a page that shows it.",
     path: z.object({ id: Id, kind: z.enum(badgeKinds) }),
     result: "The badge.",
     type: "image/svg+xml",

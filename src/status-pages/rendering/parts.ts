@@ -52,7 +52,7 @@ export async function renderPart(part: Part, all: Loaded, place: Place): Promise
       return html(historyPage({ view, base, words: history.words }, history));
     }
     case "logo":
-      throw new Error("A logo is served as it was sent.");
+      throw new Error("A logo is not rendered.");
   }
 }
 

@@ -260,7 +260,7 @@ function headlineOf(
   if (unknown > 0)
     return {
       ...says("none", ...(judged === 0 ? ["The current status is not known"] : notJudged(unknown))),
-      detail: "The monitoring itself has trouble. What is shown is the last known state.",
+      detail: "The monitoring itself has trouble. This page shows the last known state.",
     };
   if (judged === 0)
     return { ...says("none", "No status yet"), detail: "There are no check results to show." };

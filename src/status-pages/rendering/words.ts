@@ -24,7 +24,7 @@ export async function wordsOf(all: Iterable<Written>): Promise<WordsOf> {
   });
   return (text) => {
     const words = made.get(text);
-    if (words === undefined) throw new Error("These words were not made.");
+    if (words === undefined) throw new Error("This text was not rendered.");
     return words;
   };
 }

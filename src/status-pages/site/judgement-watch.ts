@@ -34,7 +34,7 @@ export function judgementWatch(store: Store, log: Log, cache: Cache) {
     start() {
       timer = setInterval(() => {
         followChecks().catch((error: unknown) =>
-          log.warn("monitors that can't be judged can't be read", { cause: String(error) }),
+          log.warn("cannot read which monitors are not judged", { cause: String(error) }),
         );
       }, judgementMs);
     },

@@ -125,7 +125,7 @@ async function sendWebhook(
   cancelled: AbortSignal,
 ): Promise<Verdict> {
   const payload = noticePayload(notice, page);
-  if (payload === null) return permanent("A webhook is not asked.");
+  if (payload === null) return permanent("Webhooks get no confirmation question.");
   const { address, secrets } = subscriber;
   const { secret = null } = openAll(context.vault, secretLocationOf(subscriber), secrets);
   const outside = deliveryContext(context, cancelled, null);

@@ -12,7 +12,7 @@ export const subscriberKinds = {
     email: EmailAddress,
     confirmed: z.boolean().default(false).meta({
       description:
-        "True where its owner has agreed already; else it is sent a link that confirms it.",
+        "True if the owner has already agreed. Otherwise the mailbox gets a confirmation link.",
     }),
   }),
   webhook: kind(
@@ -67,9 +67,11 @@ export const Subscriber = z
   .object({
     id: Id,
     type: Type,
-    email: z.string().nullable().meta({ description: "Null of a webhook." }),
-    url: z.string().nullable().meta({ description: "Null of a mailbox." }),
-    status: Status.meta({ description: "Nothing but the question goes to `pending` ones." }),
+    email: z.string().nullable().meta({ description: "Null for a webhook." }),
+    url: z.string().nullable().meta({ description: "Null for a mailbox." }),
+    status: Status.meta({
+      description: "A `pending` subscriber gets only the confirmation question.",
+    }),
     secretsSet: z.array(z.string()),
     confirmedAt: Timestamp.nullable(),
     lastDeliveryAt: Timestamp.nullable(),
@@ -78,7 +80,7 @@ export const Subscriber = z
   })
   .meta({
     id: "Subscriber",
-    description: "Who is notified of updates of a status page.",
+    description: "A mailbox or webhook that is notified of updates of a status page.",
     example: {
       id: "01a1fb99-7a44-7d12-9e0b-2c4d6f8a1b3c",
       type: "email",
@@ -107,7 +109,7 @@ export const NoticedIncident = z.object({
   monitors: z
     .array(z.string())
     .optional()
-    .meta({ description: "Public names of those that the page shows." }),
+    .meta({ description: "Public names of the affected monitors that the page shows." }),
   createdAt: Timestamp,
   resolvedAt: Timestamp.nullable(),
 });

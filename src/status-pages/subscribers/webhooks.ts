@@ -9,7 +9,7 @@ export const subscriberWebhooks: NonNullable<ZodOpenApiObject["webhooks"]> = {
       operationId: "receiveStatusPageUpdate",
       summary: "Receive an update of a status page",
       description:
-        "Sent to the `url` of a subscriber of the type `webhook`, in the way of an alert: with the same headers, tried again for 24 hours, maybe twice under one `webhook-id`. Updates come in their order and tell what the page shows.",
+        "Sent to the `url` of a `webhook` subscriber like an alert: with the same headers, retried for 24 hours, and possibly twice with the same `webhook-id`. Updates arrive in order, with the content that the page shows.",
       tags: ["Status pages"],
       security: [],
       requestParams: { header: webhookHeaders },
@@ -17,7 +17,7 @@ export const subscriberWebhooks: NonNullable<ZodOpenApiObject["webhooks"]> = {
         required: true,
         content: { "application/json": { schema: SubscriberWebhookBody } },
       },
-      responses: { "2XX": { description: "Taken." }, "4XX": { description: "Not taken." } },
+      responses: { "2XX": { description: "Accepted." }, "4XX": { description: "Not accepted." } },
     },
   },
 };
