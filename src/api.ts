@@ -1,4 +1,4 @@
-/** Table of contents of all routes, and the dependencies that they declare. */
+/** Lists all routes, and the dependencies that they declare. */
 import { Elysia } from "elysia";
 import { importRoutes } from "./imports/routes.ts";
 import { applianceRoutes } from "./operations/appliance/routes.ts";
@@ -37,7 +37,7 @@ import { subscriberRoutes } from "./status-pages/subscribers/routes.ts";
 import { twoFactorRoutes } from "./accounts/two-factor/routes.ts";
 import { uptimeRoutes } from "./monitoring/uptime/routes.ts";
 
-/** Dependencies of all routes, each declared by its feature. */
+/** Dependencies of all routes, which are declared by their features. */
 export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
   Parameters<typeof checkDashboardRoutes>[0] &
   Parameters<typeof alertRoutes>[0] &
@@ -50,7 +50,7 @@ export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
   Parameters<typeof applianceRoutes>[0];
 
 export function createRoutes(dependencies: ApiDependencies) {
-  /** Every resource of `/api/v1`. The OpenAPI document describes these routes. */
+  /** Routes of `/api/v1`, which the OpenAPI document describes. */
   const api = new Elysia({ name: "api" })
     .use(incidentRoutes)
     .use(incidentTemplateRoutes)
@@ -66,7 +66,7 @@ export function createRoutes(dependencies: ApiDependencies) {
     .use(reportRoutes)
     .use(settingsRoutes)
     .use(configRoutes);
-  /** Every route of the admin page: its own, and those of `/api/v1` with a session instead of a key. */
+  /** Routes of the admin page. They include those of `/api/v1`, with a session instead of a key. */
   const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
     .use(api)
     .use(groupDashboardRoutes)
@@ -99,8 +99,8 @@ export function createRoutes(dependencies: ApiDependencies) {
 type Routes = ReturnType<typeof createRoutes>;
 export type Api = Routes["api"];
 
-/** Paths, queries, bodies and responses, for the client of the admin page. */
+/** Types of paths, queries, bodies and responses, for the client of the admin page. */
 export type App = Routes["dashboard"];
 
-/** Routes whose handlers have no dependencies: for the OpenAPI document, and to list them. */
+/** Lists the routes without their dependencies, as for the OpenAPI document. */
 export const listRoutes = () => createRoutes({} as ApiDependencies);

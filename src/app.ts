@@ -1,4 +1,4 @@
-/** The composition root: creates everything that runs, and starts and stops it in order. */
+/** Composes the appliance from its parts, and starts and stops them in order. */
 import { X509Certificate } from "node:crypto";
 import { diskOf } from "./operations/diagnostics/disk.ts";
 import { hostname, networkInterfaces } from "node:os";
@@ -63,20 +63,23 @@ import { recentAddresses } from "./accounts/sessions/store.ts";
 import { createReload } from "./reload.ts";
 import { createPublicHandler, createServer, withFindablePath } from "./server.ts";
 
-/** After this time, stopping cuts off requests that are still unanswered. */
+/** Maximum wait for requests in flight at a stop, in milliseconds. */
 const hardStopMs = 8_000;
 
 type RunningApp = {
-  /** Addresses to open: this machine first, then the LAN. */
+  /** URLs to open: on this machine first, then on the LAN. */
   urls: string[];
-  /** Addresses of the port for the public pages; empty without one. */
+  /** URLs of the port for public pages; empty without this port. */
   publicUrls: string[];
   port: number;
-  /** Token with which the first person claims the appliance; null if someone has. */
+  /** Token with which the first person claims the appliance; null after that. */
   setUpToken: string | null;
-  /** Applies settings that need no restart and reloads the certificate. Logs all other settings and leaves them unchanged. */
+  /**
+   * Applies settings that need no restart, and reloads the certificate. Logs all other changed settings, and leaves
+   * them unchanged.
+   */
   reload(read: () => Config): void;
-  /** Responds to the requests in flight, then closes the data directory. */
+  /** Finishes the requests in flight, then closes the data directory. */
   stop(): Promise<void>;
 };
 
@@ -88,7 +91,7 @@ type Dependencies = {
   clock?: Clock;
 };
 
-/** Creates and starts everything that runs. Throws DataError. */
+/** Creates and starts all parts. Throws DataError. */
 export async function startApp(config: Config, dependencies: Dependencies): Promise<RunningApp> {
   const { log } = dependencies;
   const tls = { current: tlsOf(config) };
@@ -115,7 +118,7 @@ export async function startApp(config: Config, dependencies: Dependencies): Prom
   };
 }
 
-/** The database, the secrets, the events and the node: what most parts depend on. */
+/** Opens the database, and creates the parts that most others depend on: secrets, events and the node. */
 async function openCore(
   config: Config,
   { log, migrations, clock = systemClock }: Dependencies,
@@ -171,7 +174,7 @@ async function openCore(
 
 type Core = Awaited<ReturnType<typeof openCore>>;
 
-/** This node of a cluster; null for a data directory. */
+/** Creates this node of a cluster; null for a data directory. */
 function joinCluster({
   config,
   data,
@@ -201,7 +204,7 @@ function joinCluster({
   });
 }
 
-/** Seals secrets that an older version stored in plain text, and completes a restore. */
+/** Encrypts secrets that an older version stored in plain text, and finishes a restore. */
 async function prepareData(data: Core["data"], log: Core["log"], clock: Clock) {
   const records = await sealPlainSecrets(data, [
     { name: "monitors", noun: "monitor", kinds: monitorKinds },
@@ -212,7 +215,7 @@ async function prepareData(data: Core["data"], log: Core["log"], clock: Clock) {
     log.info("restored from a backup: sessions are ended, alerts that waited in it are not sent");
 }
 
-/** Sign-in: the first run, keys, sessions and the limits on requests. */
+/** Creates the parts for sign-in: set-up, keys, sessions and request limits. */
 async function createAccounts({ config, data, store, clock }: Core) {
   const firstRun = (await hasPeople(store)) ? null : newSetUp(data.path, clock);
   return {
@@ -225,7 +228,7 @@ async function createAccounts({ config, data, store, clock }: Core) {
   };
 }
 
-/** Checks, alerts, notices, maintenance and open pages: what happens without a request. */
+/** Creates the parts that run without requests: checks, alerts, notices and maintenance. */
 function createEngines(core: Core) {
   const maintenance = new MaintenanceWatch(core);
   const { browser } = core.config;
@@ -246,7 +249,7 @@ function createEngines(core: Core) {
   };
 }
 
-/** Backups and uploads: files next to the data. */
+/** Creates the parts that manage files: backups and uploads. */
 function createFiles(core: Core) {
   const { config, data, clock } = core;
   const directory = data.path;
@@ -261,11 +264,11 @@ function createFiles(core: Core) {
 
 type Tls = { current: ReturnType<typeof tlsOf> };
 
-/** Expiry of the certificate of `--tls-cert` in Unix milliseconds; null without one. */
+/** Expiry of the certificate of `--tls-cert`, in Unix milliseconds; null without one. */
 const certificateExpiry = ({ current }: Tls) =>
   current && new X509Certificate(current.cert).validToDate.getTime();
 
-/** Work at intervals: housekeeping and the watch over the appliance itself. */
+/** Creates periodic jobs: housekeeping, and the watch for problems of the appliance. */
 function createJobs(
   core: Core &
     Awaited<ReturnType<typeof createAccounts>> &
@@ -281,7 +284,7 @@ function createJobs(
     async eachMinute() {
       await Promise.all([alerts.save(), notices.save()]);
       await store.atomic(lastSeen(core));
-      // The command line can have created a person.
+      // The command line could have added the first person.
       if (await hasPeople(store)) setUp.end();
     },
   });
@@ -293,7 +296,7 @@ function createJobs(
   return { cleaning, problems, loop: eventLoopDelay() };
 }
 
-/** Statements that store the last use of keys and sessions. */
+/** Statements that store the last uses of keys and sessions. */
 const lastSeen = ({ keys, sessions }: Awaited<ReturnType<typeof createAccounts>>) => [
   ...keys.used(),
   ...sessions.seen(),
@@ -305,7 +308,7 @@ type Parts = Core &
   ReturnType<typeof createFiles> &
   ReturnType<typeof createJobs> & { tls: Tls; token: ReturnType<typeof metricsToken> };
 
-/** The ports, the API, the admin page and the public pages. */
+/** Creates the ports, the API, the admin page and the public pages. */
 async function createWeb(parts: Parts, folder: string) {
   const { config, store, log, contention, listeners, tls } = parts;
   const web = webFiles(folder);
@@ -338,7 +341,7 @@ async function createWeb(parts: Parts, folder: string) {
   const { host } = config;
   const publicAssets = await createAssetRoutes(join(folder, "assets/public"), "/assets/public");
   const listening = () => ({ host, tls: tls.current, proxies, requests, transfers, log });
-  // Nothing is awaited from here on: the first request must find our own ports among the blocked targets.
+  // Must not await from here on, so that our ports are blocked as targets before the first request.
   const main = listen(listening(), config.port, (received) => {
     const request = withFindablePath(received);
     const published = site.answer(request);
@@ -357,7 +360,7 @@ async function createWeb(parts: Parts, folder: string) {
   return { main, ports, site };
 }
 
-/** The public pages. */
+/** Creates the public pages. */
 function createSite(
   parts: Parts,
   shared: { pageQueue: FairQueue; addressOf: (request: Request) => string },
@@ -379,7 +382,7 @@ function createSite(
   });
 }
 
-/** Dependencies that routes declare. */
+/** Selects the dependencies that routes declare. */
 function apiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependencies {
   const { config, data, clock, checks, downloads, scheduled, uploads, tls } = parts;
   const perMinute = (count: number) => rateLimit(count, clock);
@@ -402,7 +405,7 @@ function apiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependencies {
   };
 }
 
-/** Parts that have metrics of their own. */
+/** Parts that export metrics. */
 const countingParts = (parts: Parts): Collector[] => [
   parts.checks,
   parts.alerts,
@@ -447,7 +450,7 @@ async function startParts(parts: RunningParts) {
   for (const part of [site, live, alerts, notices, maintenance]) await part.start();
   const { loop, cleaning, scheduled, problems, alarm } = parts;
   for (const part of [loop, cleaning, scheduled, problems, alarm]) part.start();
-  // Requests are served meanwhile: everything that they use has started.
+  // Requests are already served during this, because all parts that they use have started.
   await checks.start();
   maintenance.onChange(checks.checkSoon);
 }
@@ -456,7 +459,7 @@ async function stopParts(
   parts: RunningParts & { configurations: Pick<ConfigurationFiles, "settled"> },
 ) {
   const { log, ports, live, checks, maintenance, cleaning, problems, alarm } = parts;
-  /** A full disk must not prevent the stop: unacknowledged work is done again after the start. */
+  /** Catches errors, because a full disk must not prevent the stop. Unstored work is repeated after the start. */
   const attempt = async (stop: () => unknown) => {
     try {
       await stop();
@@ -482,12 +485,12 @@ async function stopParts(
   await parts.data.close();
 }
 
-/** Name of this node: the host name, or its own address if several run on one machine. */
+/** Name of this node: the host name and port, or the address and port if `--host` is a single address. */
 function nodeName(host: string, port: number): string {
   return `${host === "0.0.0.0" || host === "::" ? hostname() : host}:${port}`;
 }
 
-/** Links have the address on the LAN, if there is one. */
+/** Origin for links: the LAN address, or else the address of this machine. */
 function linkOrigin([own = "", lan = own]: string[]): string {
   return lan;
 }

@@ -28,7 +28,7 @@ const days = (usual: number) =>
     .transform(Number)
     .default(usual);
 
-/** Entries that `parseEntry` accepts; any other entry is rejected with the message. */
+/** A list of entries. Rejects entries that `parseEntry` can't parse, with `message`. */
 const listOf = <T>(parseEntry: (text: string) => T | null, message: string) =>
   z
     .array(
@@ -41,7 +41,7 @@ const listOf = <T>(parseEntry: (text: string) => T | null, message: string) =>
     )
     .default([]);
 
-/** Without a slash at its end. */
+/** URL of a server. Removes trailing slashes. */
 export const ServerAddress = z
   .string()
   .regex(
@@ -51,7 +51,7 @@ export const ServerAddress = z
   .refine((text) => URL.canParse(text), "must be a URL such as https://status.team.example")
   .transform((text) => text.replace(/\/+$/, ""));
 
-/** Address under which people open this appliance: scheme, host and port. */
+/** URL under which people open this appliance: scheme, host and port. */
 const OwnAddress = z
   .string()
   .superRefine((text, context) => {
@@ -72,10 +72,10 @@ function wrongOwnAddress(text: string): string | null {
 }
 
 const Config = z.strictObject({
-  /** Where further settings are. */
+  /** Path of the settings file. */
   config: z.string().min(1).optional(),
   dataDir: z.string().min(1).default("./signalbox-data"),
-  /** The cluster that holds the data, where the data directory does not. */
+  /** Address of the cluster with the data; without it, the data is in the data directory. */
   database: z
     .string()
     .superRefine((text, context) => {
@@ -83,19 +83,19 @@ const Config = z.strictObject({
       if (message !== null) context.addIssue({ code: "custom", message });
     })
     .optional(),
-  /** Where the password for it is. */
+  /** Path of a file with the password of the cluster. */
   databasePasswordFile: z.string().min(1).optional(),
   host: z.string().min(1).default("0.0.0.0"),
-  /** 0 lets the system choose. */
+  /** Main port; 0 selects a free port. */
   port: port.default(3210),
   publicPort: port.optional(),
-  /** Requests a minute by API key; 0 means no limit. */
+  /** Requests per API key and minute; 0 means no limit. */
   rateLimit: z
     .string()
     .regex(/^\d{1,9}$/, "must be a whole number of requests a minute; 0 means no limit")
     .transform(Number)
     .default(6000),
-  /** Host names of the admin page, besides localhost, addresses and the names of this machine. */
+  /** Host names of the admin page, in addition to localhost, addresses and the names of this machine. */
   allowedHost: z.array(z.string().min(1)).default([]),
   /** Proxies whose forwarded headers are trusted. */
   trustProxy: listOf(
@@ -104,11 +104,11 @@ const Config = z.strictObject({
   ),
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
-  /** Address under which people open this appliance, for the links in alerts. */
+  /** URL under which people open this appliance, for links in alerts. */
   url: OwnAddress.optional(),
-  /** Blocked ranges that checks and alerts can still connect to. */
+  /** Ranges that are blocked by default, but allowed for checks and alerts. */
   allowTarget: listOf(parseRange, "must be a range such as 169.254.10.0/24"),
-  /** Ranges and names that are neither checked nor alerted, whatever is allowed. */
+  /** Ranges and names that checks and alerts must not reach. They override `allowTarget`. */
   denyTarget: listOf(
     parseDenied,
     "must be a range such as 10.0.0.0/8, an address or a name such as *.internal.lan",
@@ -119,9 +119,9 @@ const Config = z.strictObject({
     .min(1)
     .transform((folder) => resolve(folder))
     .optional(),
-  /** The Chromium that browser monitors use. */
+  /** Path of the Chromium for browser monitors. */
   browser: z.string().min(1).optional(),
-  /** How much one organization may have. */
+  /** Changed limits per organization. */
   limit: z
     .array(z.string())
     .transform((changes, context) => {
@@ -131,24 +131,24 @@ const Config = z.strictObject({
       return z.NEVER;
     })
     .default(usualLimits),
-  /** Retention of check results and of hourly sums, in days. */
+  /** Retention of check results, and of hourly totals, in days. */
   keepResults: days(14),
   keepHours: days(400),
   /** Retention of the audit log, in days. */
   keepAudit: days(400),
   logFormat: z.enum(logFormats).default("text"),
   logLevel: z.enum(logLevels).default("info"),
-  /** Starts with an empty database if the database is missing or empty. */
+  /** Creates a new database if it is missing or empty. */
   init: flag.default(false),
-  /** Where the credential for the metrics of the whole appliance is. */
+  /** Path of a file with the credential for metrics of the whole appliance. */
   metricsTokenFile: z.string().min(1).optional(),
-  /** Configuration as YAML, in a file or a folder of files, that is applied at each start. */
+  /** Path of a configuration in YAML, a file or a folder, which is applied at each start. */
   apply: z.string().min(1).optional(),
-  /** Where the passphrase of backups is, for the commands that make or read them. */
+  /** Path of a file with the passphrase of backups, for commands that write or read them. */
   passphraseFile: z.string().min(1).optional(),
-  /** Opens the page in the browser; data is where a person on a desktop expects it. */
+  /** Opens the admin page in the browser, and selects a data directory for desktop use. */
   open: flag.default(false),
-  /** Upgrades no data of which there is no room for a copy. */
+  /** Rejects an upgrade if the disk has no space for a copy of the data. */
   requireCopy: flag.default(false),
   acceptMissingLog: flag.default(false),
 });
@@ -161,14 +161,13 @@ type Name = keyof Config;
 const names = Object.keys(Config.shape) as Name[];
 const variableOf = (name: Name) =>
   `SIGNALBOX_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}` as const;
-/** `--keep-results` for `keepResults`, as people give it. */
+/** Returns the command-line flag of a setting, such as `--keep-results` for `keepResults`. */
 export const flagOf = (name: Name) =>
   `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
 /**
- * The configuration: flags win over `SIGNALBOX_…` variables, these over the file of `--config`,
- * this over the defaults. The only reader of the environment. Throws VALIDATION_ERROR naming the flag, or
- * the line of the file.
+ * Reads the configuration. Flags override `SIGNALBOX_…` variables, which override the file of `--config`, which
+ * overrides the defaults. Throws VALIDATION_ERROR with the flag, or with the line of the file.
  */
 export function configOf(
   flags: Record<string, unknown>,
@@ -179,7 +178,7 @@ export function configOf(
   const settable = names.filter((name) => name !== "config").map(variableOf);
   const inFile: ReadonlyMap<string, Setting> =
     file === "" ? new Map() : readSettings(file, settable);
-  /** How people have given it. */
+  /** Source of each setting, for error messages. */
   const givenAs = new Map<string, string>();
   for (const name of names) {
     const variable = variableOf(name);
@@ -205,10 +204,10 @@ export function configOf(
   return config;
 }
 
-/** Variables for the client commands, for release builds and of systemd units. */
+/** Variables that are no settings: for client commands, release builds and systemd units. */
 const otherVariables = ["SIGNALBOX_KEY", "SIGNALBOX_CA_FILE", "SIGNALBOX_SIGNING_KEY"];
 
-/** Sentences about variables that look like settings and have no effect, such as a mistyped SIGNALBOX_PROT. */
+/** Warnings about variables that look like settings but have no effect, such as a mistyped SIGNALBOX_PROT. */
 export function unknownVariables(
   environment: Record<string, string | undefined> = process.env,
 ): string[] {
@@ -219,7 +218,7 @@ export function unknownVariables(
     .map((name) => `${name} is no setting and has no effect${suggestionFor(name, known)}`);
 }
 
-/** Value of a variable; an empty one counts as absent. */
+/** Converts the text of a variable to the type of its setting. */
 function valueIn(name: string, text: string): unknown {
   if (lists.includes(name)) return text.split(",").map((entry) => entry.trim());
   if (!switches.includes(name)) return text;
@@ -227,7 +226,10 @@ function valueIn(name: string, text: string): unknown {
   return /^(?:false|0)$/.test(text) ? false : text;
 }
 
-/** The environment in which a command of ours works on the same data: others see no environment, but arguments. */
+/**
+ * Environment of a child process on the same data. The address of the database is not in the arguments, because other
+ * users can see those.
+ */
 export function environmentFor({
   database,
   databasePasswordFile,
@@ -241,15 +243,15 @@ export function environmentFor({
 }
 
 type Desktop = {
-  /** The folder for this program's data in this person's account. */
+  /** Folder of this user's application data. */
   applicationData: string;
   /** Folder of this user's settings. */
   settings: string;
-  /** Command that opens an address in the browser; null without a screen. */
+  /** Command that opens a URL in the browser; null without a display. */
   opener: readonly [string, ...string[]] | null;
 };
 
-/** Follows the XDG Base Directory Specification and its equals on macOS and Windows. */
+/** Returns the folders of the XDG Base Directory Specification, or their equivalents on macOS and Windows. */
 export function desktopOf(
   environment: Record<string, string | undefined> = process.env,
   platform: NodeJS.Platform = process.platform,
@@ -270,7 +272,7 @@ export function desktopOf(
       opener: environment["SSH_CONNECTION"] ? null : ["open"],
     };
   }
-  // The specification ignores relative paths.
+  // The specification requires absolute paths.
   const folder = (named: string | undefined, ...usual: string[]) =>
     join(named?.startsWith("/") ? named : join(homedir(), ...usual), "signalbox");
   return {
@@ -280,10 +282,10 @@ export function desktopOf(
   };
 }
 
-/** For files that name variables by themselves, as Gatus' do. */
+/** Returns the environment, for files that refer to any variable, such as those of Gatus. */
 export const environment = (): Readonly<Record<string, string | undefined>> => process.env;
 
-/** Variables that systemd sets for a service; see sd_notify(3) and sd_watchdog_enabled(3). */
+/** Reads the variables that systemd sets for a service (see sd_notify(3) and sd_watchdog_enabled(3)). */
 export function startedBy(
   {
     NOTIFY_SOCKET: notifySocket,
@@ -297,7 +299,7 @@ export function startedBy(
 
 function parsed(values: Record<string, unknown>, givenAs: ReadonlyMap<string, string>): Config {
   try {
-    // Compiling code for one use takes longer than running without it.
+    // Without JIT, because compiling code for a single use takes longer.
     return parse(Config, values, "configuration", { jitless: true });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

@@ -5,7 +5,7 @@ import { pushOperations } from "./monitoring/checks/protocols/document.ts";
 import { publicOperations } from "./status-pages/rendering/document.ts";
 import { subscriberWebhooks } from "./status-pages/subscribers/webhooks.ts";
 
-/** The OpenAPI document of everything that scripts use. The build writes it, so that a start does not wait for it. */
+/** Generates the OpenAPI document for scripts. The build stores it, so that a start does not wait for it. */
 export function documentOf(version: string) {
   return openApiOf(listRoutes().api.routes as unknown as Route[], version, {
     paths: { ...pushOperations, ...publicOperations },

@@ -2,8 +2,8 @@ import { writeFilesAtOnce } from "./cli/support/output.ts";
 import { readerCommand } from "./imports/reading/reader-messages.ts";
 
 writeFilesAtOnce();
-// Set before anything else is imported: Elysia reads NODE_ENV when it loads, and Bun's sockets would
-// follow a proxy or skip certificate checks because of a leftover variable in a shell.
+// Set before all other imports, because Elysia reads NODE_ENV when it is loaded. A leftover variable in a shell could
+// make Bun's sockets use a proxy or skip certificate checks.
 process.env["NODE_ENV"] = "production";
 const hijackers = /^(https?_proxy|all_proxy|no_proxy|node_tls_reject_unauthorized)$/i;
 const ignored = Object.keys(process.env).filter((name) => hijackers.test(name));
@@ -11,7 +11,8 @@ for (const name of ignored) {
   delete process.env[name];
   process.stderr.write(`signalbox: ignoring ${name} from the environment\n`);
 }
-// What it loads has run by now; with BUN_BE_BUN in the environment nothing of this program does.
+// The modules in BUN_OPTIONS have already run. BUN_BE_BUN can't be detected, because Bun then runs instead of this
+// program.
 if (Bun.isStandaloneExecutable && process.env["BUN_OPTIONS"]) {
   process.stderr.write(
     "signalbox: BUN_OPTIONS in the environment changes how this program runs. Unset it and start again.\n",
@@ -22,14 +23,14 @@ process.umask(0o077);
 
 const args = process.argv.slice(2);
 const exitCode = await run();
-// A pipe accepts 64 KiB at a time: the rest would be lost at the exit.
+// Waits for the output, because a pipe accepts 64 KiB at a time and exiting would drop the rest.
 await Promise.all(
   [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.end(done))),
 );
 process.exit(exitCode);
 
 async function run(): Promise<number> {
-  // Not a command for people: a process that reads an imported file for another one loads nothing else.
+  // Internal command of a child process that reads an imported file. It loads no other modules.
   if (args[0] === readerCommand)
     return (await import("./imports/reading/reader-child.ts")).serveReader();
   const { runCommandLine } = await import("./cli/support/command-line.ts");

@@ -1,4 +1,4 @@
-/** Applies new settings to the running appliance, as far as that needs no restart. */
+/** Applies changed settings to the running appliance, if they need no restart. */
 import { X509Certificate } from "node:crypto";
 import { type Config, flagOf } from "./config.ts";
 import type { ConfigurationFiles } from "./configuration/files/apply.ts";
@@ -25,12 +25,12 @@ type Dependencies = {
   log: ReturnType<typeof logTo>;
   ports: Ports;
   token: MetricsToken;
-  /** Used by ports that open later. */
+  /** Certificate for ports that are opened later. */
   tls: { current: Tls | null };
   configurations: Pick<ConfigurationFiles, "apply">;
 };
 
-/** Returns a function that applies new settings. It reads the certificate and the metrics token again. */
+/** Creates a function that applies new settings. It also reloads the certificate and the metrics token. */
 export function createReload(config: Config, dependencies: Dependencies) {
   const { log } = dependencies;
   let used = config;
@@ -42,7 +42,7 @@ export function createReload(config: Config, dependencies: Dependencies) {
 function applySettings(used: Config, wanted: Config, dependencies: Dependencies): Config {
   const { log, ports, token, tls, configurations } = dependencies;
   const isTls = wanted.tlsCert !== undefined;
-  // Cookies and links can't change between http and https while the appliance runs.
+  // TLS can't be enabled or disabled during operation, because cookies and links depend on the scheme.
   const turnsTls = isTls !== (used.tlsCert !== undefined);
   const waiting = (Object.keys(wanted) as Name[])
     .filter((name) => !Bun.deepEquals(wanted[name], used[name]))
@@ -86,7 +86,7 @@ function applySettings(used: Config, wanted: Config, dependencies: Dependencies)
   }
 }
 
-/** Returns whether the change succeeded; logs the reason if not. */
+/** Runs a change. Returns whether it succeeded; otherwise logs the error. */
 function attempt(log: Dependencies["log"], what: string, change: () => unknown): boolean {
   try {
     change();

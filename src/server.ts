@@ -1,4 +1,4 @@
-/** The entrance of every request: authentication, health, metrics, files, pushes, and all routes. */
+/** Receives every request: authentication, health, metrics, files, pushes, and all routes. */
 import { timestamp } from "./core/time/clock.ts";
 import { Elysia } from "elysia";
 import { type ApiDependencies, createRoutes } from "./api.ts";
@@ -36,7 +36,7 @@ import { consume } from "./http/access/rate-limit.ts";
 import { metricsOf } from "./operations/metrics/organization.ts";
 import type { MetricsToken } from "./operations/metrics/token.ts";
 
-/** Files for tools and editors. They contain no data of any organization, so they need no key. */
+/** Files for tools and editors. They need no key, because they contain no data of organizations. */
 const documents = new Map([
   ["/api/v1/openapi.json", "openapi.json"],
   ["/api/v1/config.schema.json", "config.schema.json"],
@@ -44,27 +44,30 @@ const documents = new Map([
 
 type Dependencies = {
   services: RequestServices;
-  /** Dependencies of the routes. */
+  /** Dependencies that routes declare. */
   api: ApiDependencies;
   web: WebFiles;
   assets: Elysia;
-  /** Address of the client, without the port. */
+  /** Returns the client's address, without the port. */
   addressOf: (request: Request) => string;
   push: PushContext;
-  /** Metrics of the appliance, for clients with the token. */
+  /** Metrics of the appliance, for clients with its token. */
   metrics: { token: Pick<MetricsToken, "isSentBy">; text: () => Promise<string> };
-  /** Resource that this machine lacks now, and since when (Unix milliseconds): checks are not judged meanwhile. */
+  /**
+   * Returns the resource that this machine currently lacks, and since when (Unix milliseconds). Checks are not judged
+   * meanwhile.
+   */
   lackedNow: () => { resource: string; since: number } | null;
 };
 
-/** A server whose routes are registered. */
+/** Dependencies of the request steps, with the registered routes. */
 type Server = Dependencies & {
   table: RouteTable;
   mustBeOurs: (request: Request) => void;
   handle: (request: Request) => Promise<Response>;
 };
 
-/** Builds the server: the steps that every request passes, then all routes. */
+/** Builds the server: first the steps of all requests, then the routes. */
 export function createServer(dependencies: Dependencies) {
   const { services, web, assets, lackedNow } = dependencies;
   const { api, dashboard } = createRoutes(dependencies.api);
@@ -75,12 +78,12 @@ export function createServer(dependencies: Dependencies) {
       context.requestContext = current;
       return admit(server, context.request, current);
     })
-    // Elysia takes minified arrow functions for functions that return a promise.
+    // A function expression, because Elysia treats minified arrow functions as asynchronous.
     .onTransform(function ({ request, route }) {
       setRoute(request, route);
     })
     .onError(({ request, error, code, requestContext: { requestId } }) => {
-      // Elysia copies the code of any thrown error; only its own NOT_FOUND means that no route matched.
+      // Elysia copies the code of any error. Only its own NOT_FOUND means that no route matched.
       if (code === "NOT_FOUND" && !(error instanceof AppError))
         return (
           unknownPage(server, request, requestId) ??
@@ -130,7 +133,7 @@ function newRequestContext(server: Server, request: Request): RequestContext {
   return {
     services: server.services,
     requestId: Bun.randomUUIDv7(),
-    // A system call, which requests with an API key don't need.
+    // Computed on access, because it takes a system call and requests with an API key don't need it.
     get address() {
       return (address ??= server.addressOf(request));
     },
@@ -144,7 +147,7 @@ function newRequestContext(server: Server, request: Request): RequestContext {
   };
 }
 
-/** Authenticates the request before any route is looked up; returns the response to a rejected one. */
+/** Authenticates a request before its route is looked up. Returns the response to a rejected request. */
 async function admit(server: Server, request: Request, current: RequestContext) {
   try {
     const path = pathOf(request);
@@ -158,7 +161,7 @@ async function admit(server: Server, request: Request, current: RequestContext) 
   }
 }
 
-/** Reads the cookie. Only the dashboard accepts cookies, and it accepts no API keys. */
+/** Reads the session cookie. Only dashboard routes accept cookies, and they accept no API keys. */
 async function enterDashboard(server: Server, request: Request, current: RequestContext) {
   const { services, table } = server;
   server.mustBeOurs(request);
@@ -168,7 +171,7 @@ async function enterDashboard(server: Server, request: Request, current: Request
   if (!table.isOpen(pathOf(request))) signedInSession(current);
 }
 
-/** GET of another path with the credentials of this request. */
+/** Sends a GET to another path, with the credentials of this request. */
 function readAgain(server: Server, request: Request, path: string): Promise<Response> {
   const headers = new Headers(request.headers);
   for (const name of headersOfWrite) headers.delete(name);
@@ -177,7 +180,7 @@ function readAgain(server: Server, request: Request, path: string): Promise<Resp
   return server.handle(replaceRequest(read, request));
 }
 
-/** The admin page with status 404 for a browser; null for other clients and foreign hosts. */
+/** Returns the admin page with status 404 to a browser; null for other clients, and under foreign host names. */
 function unknownPage(
   { services, table, web }: Server,
   request: Request,
@@ -191,11 +194,11 @@ function unknownPage(
   return page;
 }
 
-/** Whether the request asks for the metrics of the appliance, with their token. */
+/** Whether the request is for the appliance's metrics and has their token. */
 const isMetricsRequest = ({ metrics }: Server, request: Request, path: string) =>
   withoutSlash(path) === "/metrics" && metrics.token.isSentBy(request);
 
-/** Metrics of the appliance, or of the organization of an API key. */
+/** Returns the metrics of the appliance, or of the API key's organization. */
 async function metricsResponse(
   { services, metrics }: Server,
   request: Request,
@@ -219,7 +222,7 @@ function pushResponse(
   request: Request,
   { token, address, route }: { token: string; address: string; route: PushRoute },
 ) {
-  // HEAD is safe (RFC 9110 §9.2.1): a link checker must not report for the job.
+  // HEAD must have no effect (RFC 9110 §9.2.1), because a link checker could send it.
   if (request.method === "HEAD") throw noRoute(server, request);
   const client = { address, isKnown: server.services.knownNetworks.has(address) };
   return receivePush(request, token, client, route.dialect, server.push);
@@ -260,7 +263,10 @@ const headersOfWrite = [
   "transfer-encoding",
 ];
 
-/** Renames a short host such as `http://nas/`: Elysia searches for the path from the 11th character of the URL. */
+/**
+ * Replaces a short host such as `http://nas/`, because Elysia searches for the path from the 11th character of the
+ * URL.
+ */
 export function withFindablePath(request: Request): Request {
   const start = request.url.indexOf("/", 8);
   if (start >= 11 || start === -1) return request;
@@ -271,7 +277,10 @@ export function withFindablePath(request: Request): Request {
   );
 }
 
-/** 503 while results can't be stored. A machine that lacks a resource still serves: 200, with the resource and the time. */
+/**
+ * Reports 503 while results can't be stored. If the machine only lacks a resource, the status is 200 and the body
+ * names it.
+ */
 function healthResponse(store: Store, lackedNow: Dependencies["lackedNow"]): Response {
   const failingSince = store.writes.failingSince();
   const headers = { "Cache-Control": "no-store" };
@@ -287,7 +296,7 @@ function healthResponse(store: Store, lackedNow: Dependencies["lackedNow"]): Res
   return Response.json(body, { headers });
 }
 
-/** Handler of the port that serves only public pages and their assets. */
+/** Creates the handler of the port that serves only public pages and their assets. */
 export function createPublicHandler(
   log: Log,
   serve: (request: Request) => Response | Promise<Response> | null,
@@ -308,12 +317,12 @@ function isGuarded(path: string): boolean {
   return found === "/metrics" || (isUnder("/api/v1", path) && !documents.has(found));
 }
 
-/** Elysia also finds a path with a trailing slash. */
+/** Removes a trailing slash, which Elysia also accepts. */
 function withoutSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** Elysia passes an empty parameter for one that it can't decode. */
+/** Whether a path can be decoded. Elysia would pass an empty parameter otherwise. */
 function isDecodable(path: string): boolean {
   if (!path.includes("%")) return true;
   try {
@@ -328,10 +337,10 @@ function isUnder(prefix: string, path: string): boolean {
 }
 
 type RouteTable = {
-  /** Methods of a path in the form of `Allow`; null for an unknown path. */
+  /** Returns the methods of a path, in the format of `Allow`; null for an unknown path. */
   allowedMethods: (path: string) => string | null;
   findResource: ReturnType<typeof resourceFinder>;
-  /** Whether the path needs no session, so that visitors can sign in. */
+  /** Whether a path needs no session, as for signing in. */
   isOpen: (path: string) => boolean;
 };
 
@@ -348,7 +357,10 @@ function createRouteTable(routes: readonly Route[]): RouteTable {
   };
 }
 
-/** Methods by path (RFC 9110 §10.2.1). HEAD works with GET but never as a report; OPTIONS works everywhere. */
+/**
+ * Collects the methods of each path (RFC 9110 §10.2.1). GET also allows HEAD, except for pushes. OPTIONS is always
+ * allowed.
+ */
 function allowedMethods(routes: readonly { method: string; path: string }[]) {
   const byPattern = new Map<string, Set<string>>();
   for (const { method, path } of routes) {
@@ -362,7 +374,7 @@ function allowedMethods(routes: readonly { method: string; path: string }[]) {
     ([pattern, methods]) => [new RegExp(pattern), [...methods]] as const,
   );
   return (path: string) => {
-    // `/sessions/end-others` also matches `/sessions/:id`.
+    // Collects all matches, because `/sessions/end-others` also matches `/sessions/:id`.
     const methods = table.flatMap(([pattern, methods]) => (pattern.test(path) ? methods : []));
     return methods.length === 0 ? null : [...new Set(methods)].sort().join(", ");
   };

@@ -14,37 +14,40 @@ import {
   removeRequest,
 } from "./store.ts";
 
-/** Poll interval for requests of other nodes, and for their results. */
+/** Poll interval for forwarded requests and their responses, in milliseconds. */
 const pollMs = 250;
-/** Older requests are dropped. */
+/** Maximum age of a request, in milliseconds. Older requests are dropped. */
 const validMs = 10 * 60_000;
 
-/** Lease name of requests to one certain node. */
+/** Returns the lease name for requests to a certain node. */
 export const requestsFor = (nodeId: string) => `node ${nodeId}`;
 const isForNode = (lease: string) => lease.startsWith("node ");
 
-/** Serves the requests that other nodes forward to this one. */
+/** Serves the requests that are forwarded to this node. */
 export type ForwardedHandler = {
   handle: (request: unknown) => Promise<unknown>;
-  /** Requests of one line are served in the order of their writes; null for an independent request. */
+  /**
+   * Returns the line of a request; null for an independent request. Requests of the same line run one after the
+   * other, in the order of their writes.
+   */
   lineOf: (request: unknown) => string | null;
 };
 
 type Taken = {
   underWay: readonly Promise<boolean>[];
-  /** The last request of each line. */
+  /** Last request of each line. */
   lines: ReadonlyMap<string, Promise<boolean>>;
 };
 
 type Dependencies = { store: Store; clock: Clock; log: Log; has: (lease: string) => boolean };
 
-/** Stores requests for the owner of a lease, and serves those of this node at least once. */
+/** Stores requests for other nodes, and serves requests to this node at least once. */
 export class Forwarding {
   readonly #dependencies: Dependencies;
   readonly #underWay = new Map<string, Promise<boolean>>();
-  /** The last request in flight of each line, whose requests are served one after the other. */
+  /** Last request in flight of each line. */
   readonly #lines = new Map<string, Promise<boolean>>();
-  /** Served requests that the last poll still found. */
+  /** Served requests that the last poll still found in the table. */
   readonly #done = new Set<string>();
   #taking: Promise<unknown> = Promise.resolve();
   #handler: ForwardedHandler = { handle: async () => null, lineOf: () => null };
@@ -80,12 +83,15 @@ export class Forwarding {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** Serves all stored requests: for tests, instead of `start`. */
+  /** Serves all stored requests once. Tests call it instead of `start`. */
   async runOnce() {
     await Promise.all((await this.#take()).underWay);
   }
 
-  /** Resolves when the request was served. Throws UNAVAILABLE after the timeout; it is served later then. */
+  /**
+   * Forwards a request and waits until it is served. Throws UNAVAILABLE after the timeout; the request is then served
+   * later.
+   */
   async forward(lease: string, request: object, timeoutMs: number): Promise<void> {
     const { store } = this.#dependencies;
     const row = this.#newRow(lease, request);
@@ -100,7 +106,7 @@ export class Forwarding {
     }
   }
 
-  /** Responses of these nodes that arrive in time. */
+  /** Sends a request to several nodes, and returns the responses before the timeout. */
   async ask(nodeIds: readonly string[], request: object, timeoutMs: number): Promise<unknown[]> {
     const { store } = this.#dependencies;
     const rows = nodeIds.map((nodeId) => this.#newRow(requestsFor(nodeId), request));
@@ -119,7 +125,7 @@ export class Forwarding {
     }
   }
 
-  /** Resolves when all earlier requests of this line were served. Throws UNAVAILABLE. */
+  /** Waits until all earlier requests of a line are served. Throws UNAVAILABLE if one failed. */
   async catchUp(line: string): Promise<void> {
     const taken = await this.#take();
     if ((await taken.lines.get(line)) === false)
@@ -134,7 +140,10 @@ export class Forwarding {
     return { id, lease, request: JSON.stringify(request), answer: null, createdAt };
   }
 
-  /** Starts new requests, one poll after the other: an older result must not arrive later. Returns all in flight. */
+  /**
+   * Starts new requests and returns all requests in flight. Polls run one after the other, so that results are not
+   * out of order.
+   */
   #take(): Promise<Taken> {
     const next = this.#taking.then(() => this.#takeNow());
     this.#taking = next.catch(() => {});
@@ -161,7 +170,7 @@ export class Forwarding {
     const request: unknown = JSON.parse(forwarded.request);
     const line = this.#handler.lineOf(request);
     const before = (line === null ? undefined : this.#lines.get(line)) ?? Promise.resolve(true);
-    // After a failed request, the rest of its line waits for the next poll.
+    // After a failed request, the other requests of its line wait for the next poll.
     const served = before
       .then((isDone) => isDone && this.#serve(forwarded, request))
       .finally(() => {

@@ -1,4 +1,4 @@
-/** Leases: which node runs each singleton job and each shard, and helpers for work under a lease. */
+/** Describes which node owns which leases, and runs work under a lease. */
 import { AppError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { Listener } from "../core/security/target-guard.ts";
@@ -8,54 +8,54 @@ import type { ForwardedHandler } from "./forwarding.ts";
 import type { NamedLease } from "./rules.ts";
 import { mustOwn } from "./store.ts";
 
-/** Retry interval for work that could not start. */
+/** Retry interval for work that could not start, in milliseconds. */
 const retryMs = 500;
 
 /** A singleton job or a shard that this node owns. */
 export type Lease = {
   name: string;
   epoch: number;
-  /** Null without other nodes. */
+  /** ID of the node; null for a single node. */
   owner: string | null;
 };
 
-/** The singleton jobs and shards that this node currently owns. */
+/** Leases of this node, and requests to the owners of other leases. */
 export type Leases = {
-  /** This node of a cluster; null without a cluster. */
+  /** This node in a cluster; null for a single node. */
   node: { id: string; name: () => string } | null;
-  /** Addresses of other nodes, from their last heartbeats. */
+  /** Listeners of other nodes, from their last heartbeats. */
   listenersOfOthers(): readonly Listener[];
-  /** IDs of dead nodes that did not leave; null while unknown. */
+  /** IDs of nodes that died without leaving the cluster; null if unknown. */
   gone(): readonly string[] | null;
-  /** All leases of this node. */
+  /** All leases that this node owns. */
   all(): readonly Lease[];
-  /** Null while another node owns it or can take it. */
+  /** Returns the lease if this node owns it. Null if another node owns it or could have taken it. */
   named(name: NamedLease): Lease | null;
-  /** The lease of the shard of the record with this ID. */
+  /** Returns the lease of the record's shard if this node owns it; otherwise null. */
   of(id: string): Lease | null;
   /**
-   * Calls `listener` when leases are gained or lost. Another node gets a lost lease only when the promise of the
-   * listener has resolved, or after 30 s.
+   * Registers a listener for gained and lost leases. Another node gets a lost lease when the listener's promise has
+   * resolved, or after 30 s.
    */
   onChange(listener: () => Promise<void> | void): void;
   /**
-   * Sends a request to the node that owns the lease of this ID; resolves when it is done, at least once.
-   * Throws UNAVAILABLE after the timeout; the request is done later then.
+   * Sends a request to the node that owns the record's shard, and waits until it is served at least once. Throws
+   * UNAVAILABLE after the timeout; the request is then served later.
    */
   forward(id: string, request: object, timeoutMs: number): Promise<void>;
   /**
-   * Responses of up to `count` other living nodes to a request about the record with this ID, if they arrive in
-   * time. Throws UNAVAILABLE.
+   * Sends a request about a record to up to `count` other living nodes, and returns the responses before the timeout.
+   * Throws UNAVAILABLE.
    */
   ask(id: string, count: number, request: object, timeoutMs: number): Promise<unknown[]>;
   onForwarded(handler: ForwardedHandler): void;
-  /** Resolves when all requests of this line that were forwarded earlier are done. Throws UNAVAILABLE. */
+  /** Waits until all earlier forwarded requests of a line are served. Throws UNAVAILABLE. */
   catchUp(line: string): Promise<void>;
-  /** The leases that this node still owns according to the database. */
+  /** Reads from the database which of these leases this node still owns. */
   stillHeld(leases: Iterable<Lease>): Promise<ReadonlySet<Lease>>;
 };
 
-/** Another node owns the lease now: work under it is void. */
+/** Error for work under a lease that another node owns now. */
 export class LeaseLost extends AppError {
   constructor() {
     super("UNAVAILABLE", "Another machine has taken this over. Try again soon.", {
@@ -71,7 +71,7 @@ export function mustHold(leases: Iterable<Lease>): Prepared[] {
   return first?.owner == null ? [] : [mustOwn(first.owner, held, () => new LeaseLost())];
 }
 
-/** A store whose writes are guarded by the lease. */
+/** Wraps a store, so that each write is guarded by a lease. */
 export function underLease(store: Store, lease: Lease): Store {
   const guards = mustHold([lease]);
   if (guards.length === 0) return store;
@@ -81,7 +81,7 @@ export function underLease(store: Store, lease: Lease): Store {
   };
 }
 
-/** Marks a problem as one of this node, in a cluster. */
+/** Marks a problem as one of this node, if there are several nodes. */
 export function ofNode<T extends Pick<Problem, "node"> & Partial<Problem>>(
   { node }: Pick<Leases, "node">,
   problem: T,
@@ -92,7 +92,7 @@ export function ofNode<T extends Pick<Problem, "node"> & Partial<Problem>>(
   return { ...problem, node: node.id, ...told };
 }
 
-/** Creates a value each time this node gets the lease; null without the lease. */
+/** Creates a value each time this node gains the lease; null without the lease. */
 export function perLease<T>(leases: Leases, name: NamedLease, make: (lease: Lease) => T) {
   let made: { lease: Lease; value: T } | null = null;
   return (): T | null => {
@@ -104,8 +104,8 @@ export function perLease<T>(leases: Leases, name: NamedLease, make: (lease: Leas
 }
 
 /**
- * Runs work while this node owns the lease, between `start` and `stop`. `begin` returns a function that stops
- * the work.
+ * Runs work between `start` and `stop` while this node owns the lease. `begin` starts the work, and returns a
+ * function that stops it.
  */
 export function whileHeld(
   { leases, log }: { leases: Leases; log: Log },
@@ -153,7 +153,7 @@ export function whileHeld(
 
 const everything: Lease = { name: "everything", epoch: 0, owner: null };
 
-/** The leases of a single node: it owns them all. */
+/** Leases without a cluster. A single node owns all of them. */
 export const soleNode: Leases = {
   node: null,
   listenersOfOthers: () => [],

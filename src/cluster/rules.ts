@@ -1,12 +1,12 @@
-/** Decides which nodes are alive and which leases each node must have. */
+/** Decides which nodes are alive, and which leases each node must own. */
 import { sha256 } from "../core/ids.ts";
 
-/** A node is dead for others when its heartbeat has not changed for this time … */
+/** Time without a new heartbeat after which a node counts as dead, in milliseconds. */
 export const ttlMs = 10_000;
-/** … and stops its work this much earlier. */
+/** How much earlier a node stops its work, in milliseconds. */
 const marginMs = 1_000;
 
-/** Singleton jobs. */
+/** Names of singleton jobs. */
 export const namedLeases = [
   "alerting",
   "subscribers",
@@ -21,10 +21,10 @@ const shardCount = 64;
 const shards = Array.from({ length: shardCount }, (_, index) => `shard ${index}`);
 export const leaseNames: readonly string[] = [...namedLeases, ...shards];
 
-/** Shard of the record with this ID. */
+/** Returns the shard of a record. */
 export const shardOf = (id: string): string => shards[Bun.hash.crc32(id) % shardCount] ?? `shard 0`;
 
-/** Orders the nodes by a hash with the name: differently per name, equally on every node. */
+/** Sorts nodes by a hash of the name and their ID. The order differs per name, but is the same on each node. */
 export const ranked = (name: string, nodeIds: readonly string[]): string[] =>
   nodeIds
     .map((id) => ({ id, rank: sha256(`${name} ${id}`) }))
@@ -32,8 +32,8 @@ export const ranked = (name: string, nodeIds: readonly string[]): string[] =>
     .map(({ id }) => id);
 
 /**
- * Assigns each lease to a node: the highest-ranked one by rendezvous hashing that does not have its equal share
- * yet. All nodes that know the same nodes agree.
+ * Assigns each lease to a node: the highest-ranked node (rendezvous hashing) that has less than an equal share. Nodes
+ * with the same list of nodes compute the same assignment.
  */
 export function assignment(nodeIds: readonly string[]): Map<string, string> {
   const wanted = new Map<string, string>();
@@ -51,10 +51,10 @@ export function assignment(nodeIds: readonly string[]): Map<string, string> {
   return wanted;
 }
 
-/** A node by its last heartbeat. */
+/** The last heartbeat of a node. */
 export type Beat = { id: string; run: string; beats: number };
 
-/** Heartbeats, and the time of their last change by the monotonic clock of the observer. */
+/** Heartbeats with the time of their last change, by the observer's monotonic clock. */
 export type Seen = ReadonlyMap<string, Beat & { since: number }>;
 
 export function seenNow(before: Seen, beats: readonly Beat[], now: number): Seen {
@@ -67,12 +67,12 @@ export function seenNow(before: Seen, beats: readonly Beat[], now: number): Seen
   );
 }
 
-/** Nodes whose heartbeat changed within the lifetime of a lease; their own clocks do not matter. */
+/** Returns the nodes whose heartbeats have changed recently, regardless of their clocks. */
 export function aliveAt(seen: Seen, now: number): string[] {
   return [...seen.values()].filter(({ since }) => now - since < ttlMs).map(({ id }) => id);
 }
 
-/** Earliest time at which a living node can be found dead; Infinity without other nodes. */
+/** Returns the earliest time at which another node could be found dead; Infinity without other living nodes. */
 export function nextDeathAt(seen: Seen, me: string, now: number): number {
   const ends = [...seen.values()]
     .filter(({ id, since }) => id !== me && now - since < ttlMs)
@@ -80,12 +80,12 @@ export function nextDeathAt(seen: Seen, me: string, now: number): number {
   return Math.min(...ends);
 }
 
-/** Time until which a node can work after a heartbeat sent at this moment: no other node takes its leases earlier. */
+/** Time until which a node can work after a heartbeat at `sentAt`. Other nodes can't take its leases earlier. */
 export const heldUntil = (sentAt: number) => sentAt + ttlMs - marginMs;
 
 export type LeaseRow = { name: string; owner: string | null; epoch: number };
 
-/** Free leases that a node must take, and own leases that belong to others. */
+/** Free leases that this node must take, and leases that it must release. */
 export function changesFor(
   me: string,
   leases: readonly LeaseRow[],

@@ -2,14 +2,14 @@ import { z } from "zod";
 import { Timestamp } from "../core/fields.ts";
 import { namedLeases } from "./rules.ts";
 
-/** A machine of the database. */
+/** A node of the database. */
 const DatabaseEntry = z.object({
   address: z.string(),
   leader: z.boolean(),
   reachable: z.boolean(),
 });
 
-/** A machine that serves. */
+/** A node that serves the data. */
 const NodeEntry = z.object({
   id: z.string(),
   name: z.string(),
@@ -17,17 +17,17 @@ const NodeEntry = z.object({
   startedAt: Timestamp,
   lastSeenAt: Timestamp,
   alive: z.boolean(),
-  /** How many of the shards of the monitors it checks. */
+  /** Number of monitor shards that the node checks. */
   shards: z.int(),
   /** Singleton jobs of the node. */
   tasks: z.array(z.enum(namedLeases)),
-  /** Events that it has not handled yet; null where it has not said so. */
+  /** Number of events that the node has not handled yet; null before its first report. */
   eventLag: z.int().nullable(),
-  /** How far its clock is ahead of the database's; null where that isn't known. */
+  /** Milliseconds by which the node's clock is ahead of the database's clocks; null if unknown. */
   clockOffsetMs: z.int().nullable(),
 });
 
-/** The nodes of the appliance; none for a data directory. */
+/** Nodes of the appliance; empty for a data directory. */
 export const ClusterStatus = z.object({
   databases: z.array(DatabaseEntry),
   nodes: z.array(NodeEntry),

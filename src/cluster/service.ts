@@ -1,4 +1,4 @@
-/** Takes part in a cluster: writes heartbeats, and takes and releases leases. */
+/** Runs this node in a cluster: writes heartbeats, and takes and releases leases. */
 import { version } from "../core/assets.ts";
 import { type Clock, timestamp } from "../core/time/clock.ts";
 import { newId } from "../core/ids.ts";
@@ -24,45 +24,45 @@ import {
 import { beat, findBeats, findLeases, join, leave, release, takeFree, takeFrom } from "./store.ts";
 
 const beatMs = 2_000;
-/** Retry interval after a failed heartbeat. */
+/** Retry interval after a failed heartbeat, in milliseconds. */
 const retryMs = 500;
-/** Longest wait for work in flight before a lease goes to another node. */
+/** Maximum wait for work in flight before a lease is released, in milliseconds. */
 const patienceMs = 30_000;
 
 type Dependencies = {
   store: Store;
   clock: Clock;
-  /** Milliseconds that only ever increase. */
+  /** Monotonic clock, in milliseconds. */
   monotonic?: Clock;
   log: Log;
-  /** The name is known once the node listens. */
+  /** ID and name of this node. The name is known once the node listens. */
   node: { id: string; name: () => string };
-  /** Milliseconds by which the clock is ahead of the database's; null if unknown. */
+  /** Milliseconds by which this clock is ahead of the database's clocks; null if unknown. */
   clockOffsetMs?: () => number | null;
-  /** Position in the log of events. */
+  /** Position of this node in the event log. */
   handled?: () => number;
-  /** Addresses at which other nodes reach this one. */
+  /** Listeners of this node, which other nodes block as targets. */
   listeners?: () => readonly Listener[];
 };
 
-/** One of several nodes on the same data: shares the leases with the nodes that are alive. */
+/** A node of a cluster. It shares the leases with the other living nodes. */
 export class ClusterNode implements Leases {
   readonly node: Dependencies["node"];
   readonly #dependencies: Required<Dependencies>;
-  /** A second process with the same ID has another `run`. */
+  /** ID of the node and its process. A second process with the same ID has another `run`. */
   readonly #me: { id: string; run: string };
   readonly #startedAt: string;
   readonly #forwarding: Forwarding;
   readonly #onChange: (() => Promise<void> | void)[] = [];
   readonly #held = new Map<string, Lease>();
-  /** Time until which the held leases are valid, by the monotonic clock. */
+  /** Monotonic time until which this node's leases are valid. */
   #heldUntil = -Infinity;
   #seen: Seen = new Map();
   #listenersOfOthers: readonly Listener[] = [];
   #seenAt = -Infinity;
-  /** Start of the present run of heartbeats without a gap. */
+  /** Time since which this node has read heartbeats without a gap. */
   #seesSince = Infinity;
-  /** Leases that this node gives to another, and whether the work under them has stopped. */
+  /** Leases that this node is releasing, and whether their work has stopped. */
   readonly #ending = new Map<string, boolean>();
   #takes: Statement[] = [];
   #hasJoined = false;
@@ -93,7 +93,7 @@ export class ClusterNode implements Leases {
     });
   }
 
-  /** Joins the other nodes; resolves when it knows its leases. Throws UNAVAILABLE. */
+  /** Joins the cluster, and resolves when the leases are known. Throws UNAVAILABLE. */
   async start() {
     await this.#heartbeat();
     this.#go();
@@ -101,7 +101,7 @@ export class ClusterNode implements Leases {
     this.#forwarding.start();
   }
 
-  /** Gives all leases to the other nodes. */
+  /** Stops, and releases all leases to the other nodes. */
   async stop() {
     this.#isOver = true;
     this.#forwarding.stop();
@@ -111,7 +111,7 @@ export class ClusterNode implements Leases {
     if (this.#hasJoined) await this.#dependencies.store.atomic(leave(this.#me));
   }
 
-  /** One heartbeat and its consequences: for tests, instead of `start`. */
+  /** Runs one heartbeat and its effects. Tests call it instead of `start`. */
   async runOnce() {
     await this.#heartbeat();
     await this.#announced;
@@ -185,12 +185,12 @@ export class ClusterNode implements Leases {
     return [...this.#ending].filter(([, isEnded]) => isEnded).map(([name]) => name);
   }
 
-  /** Writes the heartbeat, then reads the other nodes and the leases, and decides which leases must move. */
+  /** Writes a heartbeat, reads the other nodes and the leases, and takes or releases leases. */
   async #heartbeat() {
     const { store, monotonic } = this.#dependencies;
     const sentAt = monotonic();
     await store.atomic(this.#statements());
-    // Read after the write: while the heartbeat is fresh, no other node takes leases that are read as own.
+    // Reads leases after the heartbeat. While it is fresh, no other node can take leases that this node owns now.
     const beats = await findBeats(store);
     const leases = await findLeases(store);
     const { id, run } = this.#me;
@@ -228,7 +228,7 @@ export class ClusterNode implements Leases {
 
   #recordBeats(beats: readonly Beat[]) {
     const now = this.#dependencies.monotonic();
-    // Other nodes are not dead because this one could not read their heartbeats.
+    // Forgets all heartbeats after a gap. Otherwise nodes would seem dead because this node could not read.
     if (this.#isFailing && now - this.#seenAt > ttlMs / 2) {
       this.#seen = new Map();
       this.#seesSince = Infinity;
@@ -262,7 +262,7 @@ export class ClusterNode implements Leases {
     if (names.length > 0) void this.#giveUp(names);
   }
 
-  /** Stops the work under these leases, then releases them with the next heartbeat. */
+  /** Stops the work under these leases. The next heartbeat then releases them. */
   async #giveUp(names: readonly string[]) {
     for (const name of names) {
       this.#ending.set(name, false);
@@ -293,7 +293,7 @@ export class ClusterNode implements Leases {
     return all;
   }
 
-  /** Two processes use the same directory, or copies of it: the one that started last continues. */
+  /** Stops this process, because a later process uses the same directory or a copy of it. */
   #replaced() {
     this.#isOver = true;
     this.#heldUntil = -Infinity;
@@ -305,7 +305,7 @@ export class ClusterNode implements Leases {
     void this.#announce();
   }
 
-  /** Stops all work when the leases expire, even if no heartbeat succeeds or fails. */
+  /** Stops all work when the leases expire, even while a heartbeat neither succeeds nor fails. */
   #watchExpiry() {
     const { log, monotonic } = this.#dependencies;
     if (this.#lapse !== null) clearTimeout(this.#lapse);

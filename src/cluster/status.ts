@@ -8,11 +8,11 @@ import { findLeases, findNodes } from "./store.ts";
 type Dependencies = {
   store: Store;
   clock: Clock;
-  /** The machines of the database. Throws UNAVAILABLE. */
+  /** Returns the nodes of the database. Throws UNAVAILABLE. */
   databaseNodes: () => Promise<DatabaseNode[]>;
 };
 
-/** Status of the nodes, by their last heartbeats. Throws UNAVAILABLE. */
+/** Reads the status of all nodes, from their last heartbeats. Throws UNAVAILABLE. */
 export const clusterStatus = async (dependencies: Dependencies): Promise<ClusterStatus> => ({
   databases: await databasesOf(dependencies),
   ...(await serversOf(dependencies)),

@@ -12,18 +12,18 @@ import {
 import { forwardedRequests } from "../database/tables/cluster.ts";
 import { type Beat, type LeaseRow, leaseNames } from "./rules.ts";
 
-/** A process that serves, and the data directory that it has for itself. */
+/** A node, identified by its data directory, and its current process. */
 type Run = { id: string; run: string };
 
-/** A node as it says it is. */
+/** A node as described by itself. */
 type NodeRow = Run & {
   name: string;
   version: string;
-  /** RFC 3339. */
+  /** Start of the process, RFC 3339. */
   startedAt: string;
 };
 
-/** Replaces the previous process of the node's data directory and frees its leases. */
+/** Registers a process in place of the node's previous process, and frees its leases. */
 export function join({ id, run, name, version, startedAt }: NodeRow, now: number): Statement[] {
   return [
     {
@@ -52,7 +52,7 @@ export function leave({ id, run }: Run): Statement[] {
 
 type Condition = {
   clockOffsetMs: number | null;
-  /** Position in the log of events; null before the first read. */
+  /** Position in the event log; null before the first read. */
   handled: number | null;
   listeners: readonly Listener[];
 };
@@ -75,14 +75,14 @@ export const release = (names: readonly string[], owner: string): Statement => (
   parameters: [owner, JSON.stringify(names)],
 });
 
-/** Takes free leases, … */
+/** Takes free leases. */
 export const takeFree = (names: readonly string[], owner: string): Statement => ({
   text: `update leases set owner = ?, epoch = epoch + 1
     where owner is null and name in (select value from json_each(?))`,
   parameters: [owner, JSON.stringify(names)],
 });
 
-/** … and the leases of a dead node, unless it sent a heartbeat since. */
+/** Takes the leases of a dead node, unless it has sent a heartbeat since. */
 export const takeFrom = (
   dead: { id: string; beat: Beat | undefined },
   names: readonly string[],
@@ -104,7 +104,7 @@ export const takeFrom = (
 const heldText = mustText(`not exists (select 1 from json_each(?1) held where not exists
   (select 1 from leases where owner = ?2 and name = held.value ->> 0 and epoch = held.value ->> 1))`);
 
-/** Holds while this node owns all of these leases in these epochs. */
+/** Guard that fails unless this node owns all of these leases in these epochs. */
 export const mustOwn = (
   owner: string,
   held: readonly { name: string; epoch: number }[],
@@ -136,7 +136,7 @@ export const insertRequest = insertInto(forwardedRequests);
 
 export type ForwardedRequest = typeof forwardedRequests.$inferSelect;
 
-/** Requests for the owners of leases, in the order of the database's log: clocks of nodes differ. */
+/** Returns forwarded requests in the order of their writes, because nodes' clocks differ. */
 export const findRequests = (store: Store) =>
   store.query<ForwardedRequest>(
     "select id, lease, request, answer, created_at as createdAt from forwarded_requests order by rowid limit 1000",
@@ -152,7 +152,7 @@ export const answerRequest = (id: string, answer: string): Statement => ({
   parameters: [answer, id],
 });
 
-/** Responses to these requests that have arrived. */
+/** Returns the available responses to these requests. */
 export async function findAnswers(store: Store, ids: readonly string[]): Promise<unknown[]> {
   const rows = await store.query<{ answer: string }>(
     `select answer from forwarded_requests
@@ -180,6 +180,6 @@ export const findNodes = (store: Store) =>
     [],
   );
 
-/** Forgets machines that have shown no sign of themselves for a day. */
+/** Removes nodes without a heartbeat for a day. */
 export const sweepNodes = (sweeping: Sweeping): Promise<void> =>
   sweepRows(sweeping, "nodes", "beat_at < ?", [sweeping.now - dayMs]);

@@ -6,13 +6,13 @@ export const version: string = manifest.version;
 
 declare const BUILT_FROM: { commit: string | null; builtAt: string | null } | undefined;
 
-/** The commit and its time, ISO 8601; known to a build from a repository only. */
+/** Commit of the build and its time (ISO 8601); null if the build did not run in a Git repository. */
 export const builtFrom =
   typeof BUILT_FROM === "undefined" ? { commit: null, builtAt: null } : BUILT_FROM;
 
 const root = Bun.isStandaloneExecutable ? import.meta.dir : join(import.meta.dir, "..", "..");
 
-/** Folders that the executable carries inside itself. */
+/** Folders that are embedded in the executable. */
 export const assets = {
   migrations: join(root, "migrations"),
   legal: join(root, Bun.isStandaloneExecutable ? "legal" : "dist/legal"),
@@ -21,7 +21,7 @@ export const assets = {
 
 let publicNames: Map<string, string> | undefined;
 
-/** Path of a file of the public pages, such as `status.css`. The build added a hash to its name. */
+/** Returns the path of a file of the public pages, such as `status.css`. The build adds a hash to the file name. */
 export function publicAsset(name: string): string {
   publicNames ??= new Map(
     readPublicAssets().map((hashed) => [hashed.replace(/-[0-9a-z]+(?=\.\w+$)/, ""), hashed]),

@@ -1,4 +1,5 @@
-/** Every way a request or a command can fail; the HTTP status and the exit code follow from it at the edges. */
+/** Error codes and error classes that requests and commands share. */
+/** Error codes. `src/http` maps them to an HTTP status, and `src/cli` to an exit code. */
 
 export type ErrorCode =
   | "BAD_REQUEST"
@@ -18,10 +19,12 @@ export type ErrorCode =
   | "INTERNAL"
   | "UNAVAILABLE";
 
-/** Message of a NOT_FOUND for an unknown path, which differs from one for an unknown record. */
+/** Message of NOT_FOUND for an unknown path. An unknown record has a different message. */
 export const unknownPathMessage = "There is nothing at this path.";
 
-/** A wrong field: its `path`, such as `monitorIds[3]`, and the valid values. Never contains the submitted value. */
+/**
+ * An invalid field: its `path`, such as `monitorIds[3]`, and the valid values. Never contains the submitted value.
+ */
 export type ErrorDetail = { path: string; message: string };
 
 export class AppError extends Error {
@@ -36,7 +39,7 @@ export class AppError extends Error {
     extra: {
       details?: readonly ErrorDetail[];
       headers?: Record<string, string>;
-      /** The cause, only for the log. */
+      /** Original error, for the log only. */
       cause?: unknown;
     } = {},
   ) {
@@ -48,14 +51,14 @@ export class AppError extends Error {
   }
 }
 
-/** A limit was exceeded; states the whole seconds to wait. */
+/** Creates a RATE_LIMITED error with the wait in whole seconds, in the message and in `Retry-After`. */
 export function rateLimited(waitSeconds: number, reason = "Too many requests."): AppError {
   return new AppError("RATE_LIMITED", `${reason} Try again in ${waitSeconds} s.`, {
     headers: { "Retry-After": String(waitSeconds) },
   });
 }
 
-/** The data directory can't be used as it is; `code` says which exit code the command line gives. */
+/** The data directory or the cluster is unusable. `code` determines the exit code of the command. */
 export class DataError extends Error {
   readonly code: "DATA_UNUSABLE" | "MIGRATION_REFUSED" | "ALREADY_RUNNING";
 

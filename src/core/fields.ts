@@ -8,10 +8,10 @@ import { inBraces, isBlank, validateLine, validateParagraphs } from "./text/word
 
 type Issue = (text: string) => string | null;
 
-/** Text of `min` to `max` code points. Reports the first of its issues. */
+/** A text of `min` to `max` characters. Reports only the first issue, in the order of `issues`. */
 function text(min: number, max: number, ...issues: Issue[]) {
   const checked = z.superRefine<string>((text, context) => {
-    // The length is reported already; the other checks would read all of it.
+    // Zod already reports the length. Skips the other issues, which would scan the whole text.
     if (text.length > 2 * max) return;
     for (const issueOf of issues) {
       const issue = issueOf(text);
@@ -21,20 +21,20 @@ function text(min: number, max: number, ...issues: Issue[]) {
       }
     }
   });
-  // At once: one after the other, each check would make a schema of its own, and a start pays for all.
+  // One `check` call instead of a chain, because each chained check creates another schema at startup.
   const lengths = min === 0 ? [] : [z.minLength(min)];
   return z.string().check(...lengths, z.maxLength(max), checked);
 }
 
 const blank: Issue = (text) => (text !== "" && isBlank(text) ? "must not be blank" : null);
 
-/** A required single line of 1 to `max` Unicode code points, not blank, stored exactly as sent. */
+/** A required single line of 1 to `max` characters. It is not blank, and is stored exactly as sent. */
 export const line = (max: number) => text(1, max, validateLine, blank);
 
-/** Required running text of 1 to `max` code points, stored exactly as sent; line breaks are LF or CRLF. */
+/** Required text of 1 to `max` characters, stored exactly as sent. Line breaks are LF or CRLF. */
 export const paragraphs = (max: number) => text(1, max, validateParagraphs, blank);
 
-/** A text that can contain `{{name}}` of these names, and no other placeholder. */
+/** A text whose `{{name}}` placeholders must all be in `names`. */
 export function withPlaceholders<T extends z.ZodType<string>>(text: T, names: readonly string[]) {
   const known = new Set(names);
   return text.refine(
@@ -44,33 +44,33 @@ export function withPlaceholders<T extends z.ZodType<string>>(text: T, names: re
   );
 }
 
-/** The search text of a list. */
+/** Search text of a list. */
 export const searchText = () => line(searchBounds.text.value);
 
-/** Text of several lines that can be empty. */
+/** Text of several lines, possibly empty. */
 export const optionalParagraphs = (max: number) => text(0, max, validateParagraphs);
 
 const uuid = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
-/** Ours are UUIDv7; any UUID is well-formed, so a foreign one is "not found" rather than "invalid". */
+/** Accepts any UUID, although ours are UUIDv7. A foreign UUID is then reported as not found, not as invalid. */
 export const Id = z
   .string()
   .regex(uuid, "must be a UUID")
   .meta({ format: "uuid", example: "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10" });
 
-/** RFC 3339 in UTC with milliseconds. */
+/** RFC 3339 time in UTC with milliseconds. */
 export const Timestamp = z
   .string()
   .meta({ format: "date-time", example: "2026-11-20T23:02:00.000Z" });
 
-/** Ids as a set: duplicates collapse, the order of first mention is preserved. */
+/** A set of IDs. Removes duplicates and preserves the order. */
 export const idSet = (max: number) =>
   z
     .array(Id)
     .max(max)
     .transform((ids) => [...new Set(ids)]);
 
-/** Up to 10 labels of 1 to 50 characters; duplicates collapse, the order is preserved. */
+/** Up to 10 labels of 1 to 50 characters each. Removes duplicates and preserves the order. */
 export const Tags = z
   .array(line(50))
   .max(10)
@@ -79,7 +79,7 @@ export const Tags = z
 
 export const integer = (min: number, max: number) => z.int().check(z.gte(min), z.lte(max));
 
-/** An http(s) address without credentials. Names and addresses of a LAN are allowed. */
+/** A URL with one of these schemes and without credentials. LAN names and addresses are allowed. */
 const urlOf = (schemes: readonly string[], example: string, ...issues: Issue[]) =>
   text(1, 2048, (text) => {
     if (/[\p{Cc}\s\\]/u.test(text) || validateLine(text) !== null)
@@ -98,10 +98,10 @@ const urlOf = (schemes: readonly string[], example: string, ...issues: Issue[]) 
 
 export const HttpUrl = urlOf(["http", "https"], "https://intranet.example/health");
 
-/** The same for a WebSocket. */
+/** URL of a WebSocket. */
 export const WebSocketUrl = urlOf(["ws", "wss"], "wss://intranet.example/live");
 
-/** Where a proxy listens; its user and password have fields of their own. */
+/** URL of a proxy. Its user name and password are separate fields. */
 export const ProxyUrl = urlOf(["http", "socks5"], "socks5://proxy.lan:1080", (text) =>
   /^\w+:\/\/[^/?#]+\/?$/.test(text) ? null : "must have no path, query or fragment",
 );
@@ -110,12 +110,12 @@ const label = "[\\p{L}\\p{N}_](?:[\\p{L}\\p{N}\\p{M}_-]{0,61}[\\p{L}\\p{N}\\p{M}
 const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*\\.?$`, "u");
 const allDigitsAndDots = /^[\d.]+$/;
 
-/** Whether the name fits into DNS: as A-labels (RFC 5890) of up to 63 characters. */
+/** Whether the name is valid in DNS after conversion to A-labels (RFC 5890) of up to 63 characters. */
 const isAsciiName = (text: string) =>
   /^\p{ASCII}*$/u.test(text) ||
   (asciiName(text).length <= 253 && /^(?:[\w-]{1,63}(?:\.|$))+$/.test(asciiName(text)));
 
-/** A host name, an IPv4 or an IPv6 address; no scheme, port or path. */
+/** A host name, an IPv4 address or an IPv6 address, without scheme, port or path. */
 export const Host = text(1, 253, (text) => {
   if (text === "") return null;
   if (z.ipv4().safeParse(text).success || z.ipv6().safeParse(text).success) return null;
@@ -130,7 +130,7 @@ export const Port = integer(1, 65535);
 
 type ValidateEntry = (name: string, value: string, seen: ReadonlySet<string>) => string | null;
 
-/** Up to 50 values by names that people choose, which are the same in any case. */
+/** Up to 50 user-defined entries. Names are unique regardless of case. */
 const entriesOf = <T extends z.ZodType<string | null>>(
   value: T,
   validate: ValidateEntry,
@@ -138,7 +138,7 @@ const entriesOf = <T extends z.ZodType<string | null>>(
 ) =>
   z.preprocess(
     (entries: Record<string, z.input<T>>, context) => {
-      // zod's records drop this name without a word.
+      // `z.record` drops this name silently.
       if (typeof entries === "object" && entries !== null && Object.hasOwn(entries, "__proto__"))
         context.addIssue({ code: "custom", message: badName });
       return entries;
@@ -158,7 +158,7 @@ const entriesOf = <T extends z.ZodType<string | null>>(
 
 const badHeader = "must have header names of letters, digits and hyphens";
 
-/** HTTP header fields a person adds to a request, names as tokens and values without control characters (RFC 9110 §5). */
+/** User-defined request headers. Names are tokens, and values contain no control characters (RFC 9110 §5). */
 const headersOf = <T extends z.ZodType<string | null>>(value: T, validate = validateHeader) =>
   entriesOf(value, validate, badHeader);
 
@@ -176,7 +176,7 @@ export const Headers = headersOf(headerValue).meta({
   example: { "X-Team": "platform" },
 });
 
-/** The same in a PATCH. */
+/** Headers in a PATCH, where null leaves a stored value unchanged. */
 const HeadersPatch = headersOf(headerValue.nullable()).meta({
   description:
     "All of them: null keeps the stored value of a name, a name that is left out is removed.",
@@ -186,7 +186,7 @@ const HeadersPatch = headersOf(headerValue.nullable()).meta({
 /** Matches names of credentials. */
 export const credentialName = /auth|cookie|credential|token|secret|passw|session|signature|key\b/i;
 
-/** Headers that all readers of a monitor see. Values of credentials must be placeholders. */
+/** Headers that are visible to everyone who can read the monitor. Credentials must be placeholders. */
 export const ShownHeaders = headersOf(
   z.string().max(4096),
   (name, value, seen) =>
@@ -196,7 +196,7 @@ export const ShownHeaders = headersOf(
       : null),
 ).meta({ example: { Accept: "application/json" } });
 
-/** Valid names for `{{name}}`. */
+/** Matches valid names of `{{name}}` placeholders. */
 export const placeholderName = /^[A-Za-z_][A-Za-z0-9_]{0,49}$/;
 export const badPlaceholder = "must have names of letters, digits and _, such as token";
 
@@ -223,13 +223,13 @@ const VariablesPatch = variablesOf(headerValue.nullable()).meta({
   example: { token: null },
 });
 
-/** Fields of write-only values by name, as in a PATCH. */
+/** PATCH variants of the fields with write-only values by name. */
 export const keptByName = new Map<z.ZodType, z.ZodType>([
   [Headers, HeadersPatch],
   [Variables, VariablesPatch],
 ]);
 
-/** The same fields as they are displayed. */
+/** Write-only fields in a response: their names, with null as every value. */
 export const NamesOnly = z.record(z.string(), z.null()).meta({
   description: "Their names; the values are write-only.",
   example: { "X-Team": null },
@@ -258,7 +258,7 @@ function validateHeader(name: string, value: string, seen: ReadonlySet<string>):
 export const Severity = z.enum(severities).meta({ id: "Severity" });
 export type Severity = z.infer<typeof Severity>;
 
-/** An e-mail address, also of a mail server on the LAN; an international domain is stored in its ASCII form. */
+/** An e-mail address, also of a LAN mail server. An international domain is stored in its ASCII form. */
 export const EmailAddress = text(0, 254, (value) =>
   value.length > 254 || toAsciiEmail(value) !== null
     ? null
@@ -267,12 +267,12 @@ export const EmailAddress = text(0, 254, (value) =>
   .overwrite((value) => toAsciiEmail(value) ?? value)
   .meta({ format: "email", example: "oncall@team.example" });
 
-/** A time that a query names, in Unix milliseconds. */
+/** Parses an RFC 3339 time in a query to Unix milliseconds. */
 export const instant = z.iso
   .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-11-20T23:02:00.000Z" })
   .transform((text) => Date.parse(text));
 
-/** An IANA time zone, in which days and hours are computed. */
+/** An IANA time zone, for days and hours in local time. */
 export const TimeZone = z
   .string()
   .max(64)
@@ -280,7 +280,7 @@ export const TimeZone = z
   .meta({ example: "Europe/Berlin" });
 
 export function isTimeZone(name: string): boolean {
-  // Intl also accepts offsets such as +01:00, but they have no summer time.
+  // Intl also accepts offsets such as +01:00, but they have no daylight saving time.
   if (!/^[a-z][a-z0-9_+/-]*$/i.test(name)) return false;
   try {
     return Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
@@ -289,16 +289,16 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** A field whose default is null. */
+/** A nullable field with the default null. */
 export const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
 
-/** A credential: sealed at rest, write-only on the wire. */
+/** A credential. It is encrypted at rest and never returned. */
 export const secret = (max = 1000) => line(max).meta({ writeOnly: true });
 
 const emptyIsNull: Issue = (text) =>
   text === "" ? "must not be empty: null sends an empty one" : null;
 
-/** A secret for which null means an empty one. */
+/** A secret that can't be an empty text; clients send null for an empty secret. */
 export const filledSecret = (max = 1000) =>
   text(0, max, emptyIsNull, validateLine, blank).meta({ writeOnly: true });
 
@@ -313,8 +313,9 @@ function validateSigningSecret(text: string): string | null {
 }
 
 /**
- * Secret that signs a webhook: `whsec_` and the Base64 of 24 to 64 bytes. A missing prefix is added; libraries of
- * receivers accept both.
+ * Secret for signing webhooks: `whsec_` and the Base64 of 24 to 64 bytes. Adds a missing prefix, because receiver
+ * libraries accept both forms.
+ *
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#signature-scheme
  */
 export const SigningSecret = text(1, 1000, validateSigningSecret)
@@ -325,7 +326,7 @@ export const SigningSecret = text(1, 1000, validateSigningSecret)
       "Signs what is sent, as Standard Webhooks has it: `whsec_` and the Base64 of 24 to 64 bytes.",
   });
 
-/** Reserved slugs: these words name something else in an address, or could later. */
+/** Slugs that are reserved for other URLs, current or future. */
 export const reservedSlugs: ReadonlySet<string> = new Set([
   "admin",
   "api",
@@ -342,7 +343,7 @@ export type Patched<S extends Shape> = {
   [K in keyof S]: z.ZodOptional<S[K] extends z.ZodDefault<infer T> ? T : S[K]>;
 };
 
-/** The same fields for a PATCH: all optional, and without defaults, which `.partial()` would fill in. */
+/** Makes all fields optional for a PATCH, and removes their defaults, which zod's `.partial()` would apply. */
 export function patchOf<S extends Shape>(shape: S): Patched<S> {
   const entries = Object.entries(shape).map(([name, field]) => [
     name,
@@ -355,7 +356,10 @@ export function withoutDefault(field: z.ZodType): z.ZodType {
   return field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field;
 }
 
-/** A body with exactly these fields. Read-only fields are dropped first, so that clients can send back a GET response. */
+/**
+ * A body with exactly the fields of `schema`. Drops read-only fields first, so that clients can send a GET response
+ * back.
+ */
 export function bodyOf<T extends z.ZodType>(readOnly: readonly string[], schema: T) {
   const dropped = new Set(readOnly);
   return z.preprocess((value: z.input<T>) => {

@@ -1,10 +1,10 @@
-/** One line of an examination. */
+/** One result of an examination by `doctor`. */
 export type Finding = {
-  /** `skipped`: it could not be examined, which is no fault. `unusable`: `serve` would not start. */
+  /** `skipped`: could not be examined, which is not a fault. `unusable`: `serve` would fail to start. */
   verdict: "ok" | "skipped" | "warning" | "problem" | "unusable";
   subject: string;
   message: string;
-  /** The next step, as a command or a setting; null where there is none to take. */
+  /** The next step, as a command or a setting; null if there is none. */
   advice: string | null;
 };
 

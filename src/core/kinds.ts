@@ -1,4 +1,4 @@
-/** Resources with several types: schemas of reading, creating and patching from one declaration per type. */
+/** Builds the schemas to read, create and patch a resource with several types, from one declaration per type. */
 import { z } from "zod";
 import type { Destination } from "./security/destinations.ts";
 import {
@@ -14,40 +14,40 @@ import { capitalized } from "./text/words.ts";
 import type { Fields } from "./collections/objects.ts";
 
 type Shape = Record<string, z.ZodType>;
-/** Texts of a form field; everything else comes from its schema. */
+/** Texts of a form field. Its schema defines everything else. */
 export type FieldLabels = {
   label: string;
   hint?: string;
   unit?: string;
   placeholder?: string;
-  /** Label of an empty choice. */
+  /** Label of the choice without a value. */
   none?: string;
   mono?: boolean;
   long?: boolean;
-  /** Whether a summary names the field without its value. */
+  /** Whether a summary shows only the field's name, without its value. */
   named?: boolean;
-  /** Whether it is rendered as Markdown. */
+  /** Whether the value is rendered as Markdown. */
   markdown?: boolean;
-  /** Name of one entry of a list. */
+  /** Label of one list entry. */
   item?: string;
-  /** Whether values by name are for all to see; else they are secret. */
+  /** Whether values by name are visible to everyone. Otherwise they are secret. */
   open?: boolean;
-  /** Labels of choices that are not the capitalized value. */
+  /** Labels of choices. The default is the capitalized value. */
   options?: Readonly<Record<string, string>>;
 };
 
-/** One type of a resource with several types (an `http` monitor, a `slack` channel), with its own fields. */
+/** One type of a resource, such as an `http` monitor or a `slack` channel, with its fields. */
 export type Kind = {
   /** Description in the OpenAPI document. */
   description?: string;
-  /** As they are sent. */
+  /** Fields in a request. */
   fields: Shape;
   /**
-   * Where the fields go that are sealed at rest and never shown, by path: `token`,
-   * `basicAuth.password`, and `headers.*` for the values of an object by names that people choose.
+   * Destination of each secret field, by path: `token`, `basicAuth.password`, or `headers.*` for the values of an
+   * object with user-defined names. Secrets are encrypted at rest and never returned.
    */
   secrets: Readonly<Record<string, Destination>>;
-  /** As they are shown. */
+  /** Fields in a response. */
   shown: Shape;
   /** After a patch, nulls fields that another field's value makes invalid. */
   cleared: (record: Fields) => Fields;
@@ -68,7 +68,7 @@ export function kind<F extends Shape>(
   };
 }
 
-/** The fields without their secrets. An object that contains a secret needs a shape of its own. */
+/** Returns the fields without secrets. An object that contains a secret needs an explicit shape in `shown`. */
 function shownBy(fields: Shape, secrets: readonly string[]): Shape {
   return Object.fromEntries(
     Object.entries(fields)
@@ -81,12 +81,12 @@ export type Kinds = Readonly<Record<string, Kind>>;
 type Common<C extends Shape> = z.output<z.ZodObject<C>>;
 type Sent<S extends Shape> = z.input<z.ZodObject<S>>;
 
-/** A new record as clients send it: the common fields and those of one type. */
+/** A new record in a request: the common fields, and the fields of one type. */
 type NewOf<K extends Kinds, C extends Shape> = {
   [T in keyof K]: { type: T } & Sent<C & K[T]["fields"]>;
 }[keyof K];
 
-/** A change as a client sends it: fields of whichever type. */
+/** A PATCH body, with fields of any type. */
 type PatchOf<K extends Kinds, C extends Shape> = { type?: keyof K } & Sent<Patched<C>> & {
     [N in NamesIn<K[keyof K]["fields"]>]?: InputOf<K[keyof K]["fields"], N> | null | undefined;
   };
@@ -107,7 +107,7 @@ function typed(kinds: Kinds, member: (type: string, kind: Kind) => z.ZodObject) 
   });
 }
 
-/** A complete new record: the common fields and exactly those of its type. */
+/** Schema of a complete new record: the common fields, and exactly the fields of its type. */
 export function newOf<K extends Kinds, C extends Shape>(kinds: K, common: C, naming: Naming) {
   return typed(kinds, (type, { description, fields }) =>
     z.strictObject({ type: z.literal(type), ...common, ...fields }).register(z.globalRegistry, {
@@ -120,7 +120,10 @@ export function newOf<K extends Kinds, C extends Shape>(kinds: K, common: C, nam
   >;
 }
 
-/** Fields of all types. The merged record is parsed later, and shows which of them are valid. */
+/**
+ * Schema of a PATCH with the fields of all types. The service parses the merged record later and rejects fields of
+ * other types.
+ */
 export function patchOfKinds<K extends Kinds, C extends Shape>(
   kinds: K,
   common: C,
@@ -147,7 +150,7 @@ export function patchOfKinds<K extends Kinds, C extends Shape>(
   >;
 }
 
-/** The fields of one name, of whichever types have it; types that mean the same by it share its schema. */
+/** Collects the distinct schemas of a field name among all types. */
 function fieldsCalled(kinds: Kinds, name: string): z.ZodType[] {
   const same = Object.values(kinds).flatMap(({ fields: { [name]: field } }) =>
     field === undefined ? [] : [patchedField(field)],
@@ -160,14 +163,14 @@ function patchedField(field: z.ZodType): z.ZodType {
   return keptByName.get(own) ?? own;
 }
 
-/** One of these fields; where types mean different things by one name, the record's own judges it. */
+/** Accepts any value if several types use the name with different schemas. The type's schema validates it later. */
 function anyOf([first = z.never(), ...others]: readonly z.ZodType[]): z.ZodType {
   if (others.length === 0) return first.optional().nullable();
   return z
     .unknown()
     .optional()
     .meta({
-      // Created only for the OpenAPI document: it takes a fifth of a start.
+      // Computed only for the OpenAPI document, because it would take a fifth of the startup time.
       get anyOf() {
         const texts = [first, ...others, z.null()].flatMap((field) => {
           const {
@@ -178,18 +181,18 @@ function anyOf([first = z.never(), ...others]: readonly z.ZodType[]): z.ZodType 
           return optionsIn(schema).map((option) => JSON.stringify(option));
         });
         return [...new Set(texts)].map(
-          // A part with a name of its own is one of the document's.
+          // References to named schemas must point into the OpenAPI document.
           (text) => JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as object,
         );
       },
     });
 }
 
-/** All values that a schema allows. */
+/** Flattens nested alternatives of a JSON schema. */
 const optionsIn = (schema: { anyOf?: object[] }): object[] =>
   schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(optionsIn);
 
-/** A record as clients receive it. */
+/** Schema of a record in a response. */
 export function shownOf<R extends Shape>(kinds: Kinds, record: R, naming: Naming) {
   const secretsSet = z.array(z.string()).meta({
     description: "Paths of the secret fields that are set; their values are never shown.",
@@ -203,12 +206,12 @@ export function shownOf<R extends Shape>(kinds: Kinds, record: R, naming: Naming
   >;
 }
 
-/** Names of the fields that only this type has. */
+/** Names of the fields of a type, without the common fields. */
 export function ownNames(kinds: Kinds, type: string): string[] {
   return Object.keys(kinds[type]?.fields ?? {});
 }
 
-/** The settings of a row, which can lack fields that were added to its type later. */
+/** Parses the settings of a row, and adds defaults of fields that are newer than the row. */
 export function settingsIn(kinds: Kinds, type: string, json: string): Fields {
   const settings = JSON.parse(json) as Fields;
   for (const { name, value } of defaultsOf(kinds[type]))
@@ -219,7 +222,7 @@ export function settingsIn(kinds: Kinds, type: string, json: string): Fields {
 type Default = { name: string; value: () => unknown };
 const defaults = new WeakMap<Kind, Default[]>();
 
-/** Defaults of all fields. Created once: a start reads thousands of rows. */
+/** Defaults of a type's fields. Cached, because startup reads thousands of rows. */
 function defaultsOf(kind: Kind | undefined): Default[] {
   if (kind === undefined) return [];
   const known = defaults.get(kind);
@@ -227,7 +230,7 @@ function defaultsOf(kind: Kind | undefined): Default[] {
   const made = Object.entries(kind.fields).flatMap(([name, field]) => {
     if (!(field instanceof z.ZodDefault)) return [];
     const value: unknown = field.parse(undefined);
-    // Rows must not share objects that can change.
+    // Objects are created anew, so that rows don't share mutable defaults.
     return { name, value: value instanceof Object ? () => field.parse(undefined) : () => value };
   });
   defaults.set(kind, made);

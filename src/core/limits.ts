@@ -1,9 +1,9 @@
-/** Lists every limit of the appliance, and its effect beyond it. `bun run docs` writes docs/limits.md from it. */
+/** Every limit of the appliance, and its effect. `bun run docs` generates docs/limits.md from it. */
 
 export type Bound = {
   readonly value: number;
   readonly unit: keyof typeof units;
-  /** Subject of the limit: "incident", "organization and minute". */
+  /** The scope of one limit, such as "incident" or "organization and minute". */
   readonly per: string;
   /** Effect beyond the limit, as a sentence. */
   readonly beyond: string;
@@ -28,7 +28,7 @@ const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
 const binaryUnits = { GiB, MiB, KiB };
 
-/** `64 KiB`, `5,000 entries`. */
+/** Formats a limit, such as `64 KiB` or `5,000 entries`. */
 export function amountIn({ value, unit }: Bound): string {
   if (unit === "bytes")
     for (const [name, size] of Object.entries(binaryUnits))
@@ -41,7 +41,7 @@ const rejected = "One more is rejected: 409.";
 const invalid = "More is rejected: 422.";
 const later = "More are rejected until the time has passed: 429.";
 
-/** Records of one organization. The names are those of `serve --limit NAME=NUMBER`. */
+/** Records per organization. `serve --limit NAME=NUMBER` uses the same names. */
 export const organizationBounds = {
   monitors: { value: 100_000, unit: "rows", per: "organization", beyond: rejected },
   "monitor-groups": { value: 5_000, unit: "rows", per: "organization", beyond: rejected },
@@ -76,7 +76,7 @@ export const organizationBounds = {
   },
 } satisfies Section;
 
-/** Bodies, rates and queues of requests. */
+/** Request bodies, request rates and queues. */
 export const requestBounds = {
   body: {
     value: 256 * KiB,
@@ -203,7 +203,7 @@ export const requestBounds = {
   },
 } satisfies Section;
 
-/** Configurations, sent as one body. */
+/** Configurations in one request body. */
 export const configurationBounds = {
   body: { value: 8 * MiB, unit: "bytes", per: "request", beyond: "More is rejected: 413." },
   lists: { value: 100, unit: "entries", per: "body", beyond: invalid },
@@ -735,13 +735,13 @@ const limitNames = Object.keys(organizationBounds) as LimitName[];
 const limitsBy = (valueFor: (name: LimitName) => number) =>
   Object.fromEntries(limitNames.map((name) => [name, valueFor(name)])) as Limits;
 
-/** The limits of an organization unless `serve --limit` changes them. */
+/** Default limits of an organization, without `serve --limit`. */
 export const usualLimits = limitsBy((name) => organizationBounds[name].value);
 
 /** Limits of the command line, which only an administrator of the machine can use. */
 export const noLimits = limitsBy(() => Number.MAX_SAFE_INTEGER);
 
-/** Default limits with changes such as `monitors=20000`. Returns an error text for an invalid change. */
+/** Applies changes such as `monitors=20000` to the default limits. Returns an error text for an invalid change. */
 export function limitsOf(changes: readonly string[]): Limits | string {
   const limits: Record<string, number> = { ...usualLimits };
   for (const change of changes) {

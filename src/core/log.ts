@@ -1,18 +1,18 @@
-/** The log: levels, and its formats as text and JSON. */
+/** Writes log lines as text or JSON, from a configured level upwards. */
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 export const logFormats = ["text", "json"] as const;
 type LogFormat = (typeof logFormats)[number];
 
-/** Callers never hand in secrets or bodies. */
+/** Fields of a log line. Callers must not pass secrets or request bodies. */
 type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>> & {
   readonly [name in "time" | "level" | "message"]?: never;
 };
 type Write = (message: string, fields?: LogFields) => void;
 
 export type Log = {
-  /** Undefined below the log level: `log.debug?.(…)` then creates no fields either. */
+  /** Undefined above the debug level, so that `log.debug?.(…)` does not compute its fields. */
   readonly debug?: Write | undefined;
   readonly info: Write;
   readonly warn: Write;
@@ -22,8 +22,8 @@ export type Log = {
 type LogSettings = { logFormat: LogFormat; logLevel: LogLevel };
 
 /**
- * One line an entry: a JSON object, or time, level, message and `name=value` pairs. Nothing in a value
- * begins another line.
+ * Creates a log with one line per entry: a JSON object, or time, level, message and `name=value` pairs. Escapes
+ * control characters, so that a value can't start another line.
  */
 export function logTo(
   write: (line: string) => void,

@@ -1,10 +1,10 @@
-/** Counters, histograms and gauges, and their text for Prometheus. */
+/** Counts, measures and formats the metrics of the appliance for Prometheus. */
 import { eachYielding } from "./time/yielding.ts";
 
-/** One value of a family; `suffix` follows the family's name. */
+/** One value of a family. `suffix` is appended to the family's name. */
 export type Sample = { suffix?: string; labels?: Readonly<Record<string, string>>; value: number };
 
-/** A metric family in the sense of Prometheus: all samples of one name. */
+/** A Prometheus metric family: all samples with the same name. */
 export type Family = {
   name: string;
   help: string;
@@ -15,7 +15,7 @@ export type Family = {
 /** Part of the appliance that exports metrics. */
 export type Collector = { metrics(): Family[] | Promise<Family[]> };
 
-/** A family that is computed on request; null if it has no value. */
+/** Creates a family from values that are computed per request; null creates no samples. */
 export function family(
   name: string,
   type: "gauge" | "counter",
@@ -26,7 +26,7 @@ export function family(
   return { name, help, type, samples };
 }
 
-/** A counter with labels. `of` creates a series with 0, and returns its increment. */
+/** Creates a counter with labels. `of` starts a series at 0, and returns the function that increments it. */
 export function counter(name: string, help: string, labels: readonly string[]) {
   const series = seriesBy(labels, () => {
     const value = new Float64Array(1);
@@ -50,7 +50,7 @@ export function counter(name: string, help: string, labels: readonly string[]) {
   };
 }
 
-/** A histogram with labels; `bounds` are the upper limits of its buckets, ascending. */
+/** Creates a histogram with labels. `bounds` are the upper limits of its buckets, ascending. */
 export function histogram(
   name: string,
   help: string,
@@ -58,7 +58,7 @@ export function histogram(
   bounds: readonly number[],
 ) {
   const series = seriesBy(labels, () => {
-    // The last bucket has no upper limit; the sum follows it.
+    // The last bucket has no upper limit. The sum is stored after it.
     const counts = new Float64Array(bounds.length + 2);
     const sum = bounds.length + 1;
     const use = (value: number) => {
@@ -114,10 +114,10 @@ function seriesBy<T>(labels: readonly string[], make: () => T) {
   };
 }
 
-/** The media type of `metricsText`. */
+/** Content type of `metricsText`. */
 export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** These families in Prometheus' text format 0.0.4. */
+/** Formats families in the Prometheus text format 0.0.4. */
 export async function metricsText(families: readonly Family[]): Promise<string> {
   let text = "";
   await eachYielding(linesOf(families), (line) => void (text += line));

@@ -1,4 +1,4 @@
-/** Identifiers of problems of the appliance itself. */
+/** Problems of the appliance itself: their names, severities and fields. */
 
 export const problemNames = [
   "alerts",
@@ -15,23 +15,23 @@ export const problemNames = [
 ] as const;
 export type ProblemName = (typeof problemNames)[number];
 
-/** Severity, the same for every service that grades problems. */
+/** Severities that all services with graded alerts support. */
 export const problemSeverities = ["critical", "error", "warning", "info"] as const;
 export type ProblemSeverity = (typeof problemSeverities)[number];
 
 /** A problem of the appliance itself. */
 export type Problem = {
   name: ProblemName;
-  /** Id of the machine that has it, where several serve the same data; else it is everybody's. */
+  /** ID of the affected machine in a cluster; absent if the problem affects all machines. */
   node?: string;
-  /** Stage of the problem; a change notifies again. */
+  /** Stage of the problem. Each change of the stage sends another notification. */
   stage: string;
   severity: ProblemSeverity;
   /** One or two sentences: the problem and its remedy. */
   message: string;
-  /** When it ends unless it is found again, in Unix milliseconds; null if it lasts until it is solved. */
+  /** Expiry in Unix milliseconds if the problem is not found again; null if it lasts until it is solved. */
   until: number | null;
 };
 
-/** Message at the end of the problem `storage`. */
+/** Message when the problem `storage` is over. */
 export const storageEnds = "Results of checks are stored again.";

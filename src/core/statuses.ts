@@ -1,6 +1,6 @@
-// Without zod, because the first load of the admin page includes this file.
+// Does not import zod, because the first load of the admin page includes this file.
 
-/** Roles in an organization, ascending: reads, writes, administers, owns. */
+/** Roles in an organization, ascending by rights: reads, writes, administers, owns. */
 export const roles = ["viewer", "member", "admin", "owner"] as const;
 
 export const severities = ["minor", "major", "critical"] as const;
@@ -22,5 +22,5 @@ export const monitorStatuses = [
 ] as const;
 export type MonitorStatus = (typeof monitorStatuses)[number];
 
-/** Stored states of a monitor. Whether it is paused is a separate field. */
+/** Stored states of a monitor. Pausing is a separate field. */
 export type StoredStatus = Exclude<MonitorStatus, "paused">;

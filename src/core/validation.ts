@@ -1,4 +1,4 @@
-/** Parses input with zod, and turns its issues into errors of the API. */
+/** Parses input with zod, and converts zod's issues to API errors. */
 import type { z } from "zod";
 import { AppError, type ErrorDetail } from "./errors.ts";
 import { excerpt, fieldPath } from "./text/words.ts";
@@ -15,7 +15,7 @@ const typeNames: Record<string, string> = {
   record: "an object",
 };
 
-/** The valid values, in words; never the submitted value. */
+/** Describes the valid values of a field. Never includes the submitted value. */
 function requirement(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -62,7 +62,7 @@ function detailsOf(issues: readonly z.core.$ZodIssue[], whole: string): ErrorDet
   return details;
 }
 
-/** The value as the schema understands it. Throws VALIDATION_ERROR naming the fields; `whole` names the value itself. */
+/** Parses a value. Throws VALIDATION_ERROR with the invalid fields; `whole` is the path of the value itself. */
 export function parse<T extends z.ZodType>(
   schema: T,
   value: unknown,
@@ -81,7 +81,7 @@ export function validationError(details: readonly ErrorDetail[]): AppError {
   return new AppError("VALIDATION_ERROR", message, { details: details.slice(0, maxDetails) });
 }
 
-/** A single wrong field. */
+/** Creates a VALIDATION_ERROR for one field. */
 export function invalid(path: string, message: string): AppError {
   return validationError([{ path, message }]);
 }

@@ -10,7 +10,7 @@ export type ClusterAddress = {
   user: string | null;
   password: string | null;
   isSecure: boolean;
-  /** CA certificates (PEM) for the nodes, instead of the system's. */
+  /** CA certificates (PEM) for the nodes, instead of the system's certificates. */
   ca: string | null;
 };
 
@@ -23,7 +23,7 @@ export function wrongAddress(text: string): string | null {
 
 export const hasPassword = (text: string) => (partsOf(text)?.password ?? null) !== null;
 
-/** Parses a cluster address and reads the files it refers to. Throws DATA_UNUSABLE. */
+/** Parses a cluster address and reads the files in it. Throws DATA_UNUSABLE. */
 export function clusterAddressOf(text: string, passwordFile?: string): ClusterAddress {
   const parts = partsOf(text);
   if (parts === null) throw new DataError("DATA_UNUSABLE", `--database ${wrongAddress(text)}`);
@@ -53,7 +53,7 @@ function partsOf(text: string): (Omit<ClusterAddress, "ca"> & { caFile: string |
   const urls = hosts.map((host) => `${isSecure ? "https" : "http"}://${host}`);
   if (scheme === undefined || !isKnown || !urls.every((url) => URL.canParse(url))) return null;
   return {
-    // Same format as in rqlite's redirects.
+    // Normalizes hosts to the format of rqlite's redirects.
     hosts: urls.map((url) => new URL(url).host),
     user: user ? percentDecoded(user) : null,
     password: password === undefined ? null : percentDecoded(password),

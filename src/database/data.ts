@@ -15,8 +15,8 @@ export function clusterOf({ database, databasePasswordFile }: DataPlace): Cluste
 }
 
 /**
- * Opens the data. Throws DataError (DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING) without overwriting
- * anything.
+ * Opens the data. Throws DataError (DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING); existing data is then
+ * unchanged.
  */
 export async function openData(place: DataPlace, options: OpenOptions): Promise<Data> {
   const cluster = clusterOf(place);

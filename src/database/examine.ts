@@ -125,7 +125,7 @@ function database(path: string, migrations: string): Finding[] {
   }
 }
 
-/** Messages of our own errors already end with the next step. */
+/** Splits an error message into message and advice. Our own messages end with the next step. */
 export function unusableFor(error: unknown, otherwise = restoring): Finding {
   const reason = error instanceof Error ? error.message : String(error);
   const [message = reason, ...advice] = reason.split(". ");

@@ -1,4 +1,4 @@
-/** Runs migrations on a SQLite file, all or none. */
+/** Runs migrations on a SQLite file in one transaction. */
 import type { Database } from "bun:sqlite";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { DataError } from "../core/errors.ts";
@@ -10,16 +10,16 @@ export const appliedTable =
 
 /**
  * Migrates the database to this binary's schema atomically, and returns the number of migrations. Calls
- * `beforeChange` first if there are rows to lose. Throws MIGRATION_REFUSED without changes if the applied migrations
- * are not a prefix of ours, or if one fails.
+ * `beforeChange` first if the database is not new. Throws MIGRATION_REFUSED without changes if the database has other
+ * migrations than this binary, or if one fails.
  */
 export function migrate(database: Database, folder: string, beforeChange: () => void = () => {}) {
   const ours = readMigrationFiles({ migrationsFolder: folder });
   if (pendingAfter(appliedIn(database), ours).length === 0) return 0;
   if (appliedIn(database).length > 0) beforeChange();
 
-  // SQLite ignores this pragma inside a transaction; left on, a table rebuild's DROP TABLE
-  // would cascade and delete the children.
+  // Outside the transaction, because SQLite ignores this pragma inside. Otherwise the DROP TABLE of a table rebuild
+  // would delete the children.
   database.run("PRAGMA foreign_keys = OFF");
   try {
     // A second process can have migrated during the wait for the lock, so check again.
@@ -64,7 +64,10 @@ function appliedIn(database: Database): Applied[] {
     .all();
 }
 
-/** Throws MIGRATION_REFUSED if the applied migrations are not a prefix of ours. */
+/**
+ * Returns the migrations that are not applied yet. Throws MIGRATION_REFUSED if the applied ones are not the first of
+ * ours.
+ */
 export function pendingAfter<M extends { hash: string }>(
   applied: readonly Applied[],
   ours: readonly M[],

@@ -13,7 +13,7 @@ type PrepareQuery = SQLiteRemoteSession<NoSchema, NoSchema>["prepareQuery"];
 
 const [logger, cache] = [new NoopLogger(), new NoopCache()];
 
-/** Drizzle's query builders for a function that reads rows. */
+/** Creates Drizzle's query builders for a function that reads rows. */
 export function queryBuilders(read: AsyncRemoteCallback): Store["db"] {
   const dialect = new SQLiteAsyncDialect();
   return new BaseSQLiteDatabase("async", dialect, new Session(read, dialect), undefined);
@@ -35,7 +35,7 @@ class Session extends SQLiteRemoteSession<NoSchema, NoSchema> {
   }
 }
 
-/** Unwraps read errors: Drizzle hides their class and puts all parameters into the message. */
+/** Unwraps read errors, because Drizzle hides their class and puts all parameters into the message. */
 class ReadQuery extends RemotePreparedQuery {
   override all(values?: Record<string, unknown>) {
     return super.all(values).catch(throwCause);

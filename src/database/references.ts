@@ -1,4 +1,4 @@
-/** Guards of references, limits and versions that are part of a write. */
+/** Guards a write against missing references, exceeded limits and changed versions. */
 import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { AppError } from "../core/errors.ts";
@@ -8,9 +8,7 @@ import { mustText, type Prepared, StaleRead } from "./store.ts";
 type Keyed = SQLiteTable & { organizationId: SQLiteColumn; id: SQLiteColumn };
 export type Versioned = Keyed & { version: SQLiteColumn };
 
-/**
- * IDs as a table with the columns `value` and `key` (position). The statement text is the same for any number of IDs.
- */
+/** SQL table of IDs with the columns `value` and `key` (position). Its text does not depend on the number of IDs. */
 export function listed(ids: readonly string[]): SQL {
   return sql`json_each(${JSON.stringify(ids)})`;
 }
@@ -54,14 +52,17 @@ export function overLimit(limits: Limits, name: LimitName): AppError {
   );
 }
 
-/** NOT_FOUND for a field that refers to an unknown record. */
+/** Creates a NOT_FOUND error for a field that refers to an unknown record. */
 export function unknownReference(path: string, noun: string): AppError {
   return new AppError("NOT_FOUND", `${path} names no ${noun} of this organization.`, {
     details: [{ path, message: `must name only existing ${noun}s` }],
   });
 }
 
-/** Guard that fails if the record's version changed since it was read. `retrying` then reads it again. */
+/**
+ * Guard that fails with StaleRead if the record's version has changed since it was read. `retrying` then repeats the
+ * attempt.
+ */
 export function mustBeUnchanged(
   table: Versioned,
   organizationId: string,

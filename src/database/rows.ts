@@ -1,4 +1,4 @@
-/** Helpers for rows of one organization: conditions, links, lookups and versions. */
+/** Queries and statements for the rows of one organization: conditions, links, lookups and versions. */
 import {
   and,
   eq,
@@ -17,7 +17,7 @@ import { AppError } from "../core/errors.ts";
 import { listed, mustExist, unknownReference } from "./references.ts";
 import type { Prepared, Statement, Store } from "./store.ts";
 
-/** Organization whose rows are read and written. Every Scope is a Tenant. */
+/** Store, and the organization whose rows are read and written. Every Scope is a Tenant. */
 export type Tenant = { store: Store; organizationId: string };
 
 type Owned = SQLiteTable & { organizationId: SQLiteColumn };
@@ -30,7 +30,7 @@ type Wanted<T extends SQLiteTable> = {
   [K in keyof Values<T>]: Values<T>[K] | readonly NonNullable<Values<T>[K]>[];
 };
 
-/** Matches rows with these values, or with one value of a list. Undefined values match all rows. */
+/** Matches rows with these values. A list matches any of its values; undefined matches all rows. */
 export function matching<T extends SQLiteTable>(table: T, values: Wanted<T>): SQL | undefined {
   const columns = getTableColumns(table);
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
@@ -45,7 +45,7 @@ export function matching<T extends SQLiteTable>(table: T, values: Wanted<T>): SQ
 /** Upper bound for clock differences between processes. */
 const clockToleranceMs = 3_600_000;
 
-/** Whether a time replaces the stored one: it is later, or the stored time is too far in the future. */
+/** Whether `at` replaces the stored time: it is later, or the stored time is too far in the future. */
 export function isLaterThan(stored: SQLiteColumn, at: number): SQL | undefined {
   return or(lt(stored, timestamp(at)), gt(stored, timestamp(at + clockToleranceMs)));
 }
@@ -55,7 +55,7 @@ export function naming(from: Owned, column: SQLiteColumn, to: Keyed) {
   return and(eq(to.organizationId, from.organizationId), eq(to.id, column));
 }
 
-/** Columns of a table for a prepared query: the select list with a table alias, and a mapper for result rows. */
+/** Columns of a table for a prepared query: the select list for a table alias, and the mapper of result rows. */
 export function columnsOf<T extends SQLiteTable>(table: T, alias: string) {
   const columns = Object.entries(getTableColumns(table)).map(([key, column]) => ({
     key,
@@ -75,7 +75,7 @@ export function columnsOf<T extends SQLiteTable>(table: T, alias: string) {
   };
 }
 
-/** Returns the requested record. Throws NOT_FOUND if it is missing. */
+/** Returns the record. Throws NOT_FOUND if it is missing. */
 export function found<T>(record: T | null | undefined, noun: string): T {
   if (record === null || record === undefined) throw noSuch(noun);
   return record;
@@ -100,7 +100,7 @@ export function removeRow({ store, organizationId }: Tenant, table: Keyed, id: s
   return store.db.delete(table).where(matching(table, { organizationId, id }));
 }
 
-/** Replaces all links of `owner`. `member` is the column of the linked IDs, `position` their order. */
+/** Replaces all links of `owner`. `member` is the column of the linked IDs; `position` stores their order. */
 export function replaceLinks<T extends SQLiteTable & { position: SQLiteColumn }>(
   store: Store,
   table: T,

@@ -14,7 +14,7 @@ type Row = {
   secrets: string;
 };
 
-/** A table with `settings` and `secrets`, and the noun in the path of its sealed values. */
+/** A table with the columns `settings` and `secrets`, and its noun in the vault paths. */
 export type SealedTable = { name: string; noun: string; kinds: Kinds };
 
 /**
@@ -25,7 +25,7 @@ export async function sealPlainSecrets(
   { store, vault, scrub }: Pick<Data, "store" | "vault" | "scrub">,
   tables: readonly SealedTable[],
 ): Promise<number> {
-  // Skipped at most starts: reading 30,000 monitors takes as long as the rest of a start.
+  // Skipped at most starts, because reading 30,000 monitors would double the startup time.
   if ((await sealedBy(store)) === fingerprintOf(tables)) return 0;
   const rows = await Promise.all(tables.map((table) => rowsOf(store, table)));
   const changes = tables.flatMap((table, i) =>
@@ -36,7 +36,7 @@ export async function sealPlainSecrets(
   );
   await store.atomic([
     ...changes.map(({ table, row, sealed }) => ({
-      // Rows that change meanwhile are skipped, because their new values are already sealed.
+      // Skips rows that have changed meanwhile, because their new values are already encrypted.
       text: `update ${table.name} set settings = ?, secrets = ?
         where organization_id = ? and id = ? and settings = ?`,
       parameters: [sealed.settings, sealed.secrets, row.organizationId, row.id, row.settings],
@@ -44,12 +44,12 @@ export async function sealPlainSecrets(
     setValue("sealed by", fingerprintOf(tables)),
   ]);
   if (changes.length === 0) return 0;
-  // Removes the plain values from free pages and from the log.
+  // Overwrites the plain values in free pages and in the log.
   await scrub();
   return changes.length;
 }
 
-/** Fingerprint of the secret fields. If it is unchanged, no plain secrets can exist. */
+/** Fingerprint of the secret fields. If it is unchanged, no plain secrets are stored. */
 function fingerprintOf(tables: readonly SealedTable[]): number {
   const secrets = tables.map(({ name, kinds }) => [
     name,
@@ -58,7 +58,7 @@ function fingerprintOf(tables: readonly SealedTable[]): number {
   return Number(BigInt(Bun.hash(JSON.stringify(secrets))) & 0xfffffffffffffn);
 }
 
-/** Fingerprint of the last run; null before the first run. */
+/** Returns the fingerprint of the last run; null before the first run. */
 const sealedBy = (store: Store) => valueOf(store, "sealed by");
 
 function rowsOf(store: Store, { name, kinds }: SealedTable): Promise<Row[]> {

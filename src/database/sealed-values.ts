@@ -1,9 +1,9 @@
-/** Finds out whether a key opens the stored secrets. */
+/** Tests whether a key can decrypt the stored secrets. */
 import type { Database } from "bun:sqlite";
 import type { Vault } from "../core/security/secrets.ts";
 import type { Store } from "./store.ts";
 
-/** Queries for all sealed values and their vault paths, by table. */
+/** Queries for all encrypted values with their vault paths, by table. */
 const sources: Record<string, string> = {
   monitors: ofRecords("monitors", "'/monitor/' || t.id"),
   alert_channels: ofRecords("alert_channels", "'/alert-channel/' || t.id"),
@@ -24,7 +24,7 @@ function ofRecords(table: string, noun: string): string {
 /** Sample size for testing whether a key fits. */
 const tried = 1_000;
 
-/** Whether the key decrypts any sealed value of the database. Also true without sealed values. */
+/** Whether the key decrypts a stored value. Also true if there are no encrypted values. */
 export function isKeyOf(database: Database, vault: Vault): boolean {
   const values = sealedValues(database, tried);
   return values.length === 0 || values.some(({ sealed, place }) => opens(vault, sealed, place));
@@ -54,7 +54,7 @@ type SealedValue = { place: string; sealed: string };
 
 const tablesText = "select name from sqlite_schema where type = 'table'";
 
-/** Query for the tables that exist; null without any. Older databases lack some tables. */
+/** Builds the query for existing tables; null if there are none. Older databases lack some tables. */
 function textOf(tables: readonly { name: string }[]): string | null {
   const present = tables.flatMap(({ name }) => sources[name] ?? []);
   return present.length === 0 ? null : `${present.join(" union all ")} limit ?`;

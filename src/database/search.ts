@@ -1,18 +1,18 @@
-/** Case-insensitive text search in bounded steps. */
+/** Searches texts regardless of case, in limited steps. */
 import { AppError } from "../core/errors.ts";
 import { searchBounds } from "../core/limits.ts";
 import { turn } from "../core/time/yielding.ts";
 import type { Parameter, Store } from "./store.ts";
 
-/** Condition that a column contains a text, with its relative cost per row: 1 for a plain text. */
+/** Condition that a column contains a text. `cost` is the relative cost per row: 1 for a plain text. */
 export type Containing = { text: string; parameters: readonly string[]; cost: number };
 
 /** Cost of replacing one character, relative to the search itself. */
 const replacementCost = 0.5;
 
 /**
- * Case-insensitive condition that a column contains a text. SQLite folds only ASCII, so other letters are replaced by
- * one case first. Unlike patterns, `instr` is fast for any text.
+ * Creates a case-insensitive condition that a column contains a text. SQLite folds only ASCII, so other letters are
+ * replaced with one of their cases first. Unlike patterns, `instr` is fast for any text.
  */
 export function containing(column: string, text: string): Containing {
   const characters = Array.from(text);
@@ -36,14 +36,14 @@ export function containing(column: string, text: string): Containing {
 
 const isAscii = (character: string) => character.charCodeAt(0) < 0x80;
 
-/** Single-character cases of a character. The capital form of `ß`, `SS`, is not included. */
+/** Returns all single-character cases of a character. Excludes `SS` for `ß`. */
 function casesOf(character: string): string[] {
   const upper = character.toUpperCase();
   const cases = [character, character.toLowerCase(), upper, upper.toLowerCase()];
   return [...new Set(cases)].filter((one) => Array.from(one).length === 1);
 }
 
-/** Canonical case of a character: ASCII if possible, otherwise lower case. */
+/** Returns the canonical case of a character: ASCII if possible, otherwise lower case. */
 function foldedCase(character: string): string {
   const cases = casesOf(character);
   const small = character.toUpperCase().toLowerCase();
@@ -52,11 +52,11 @@ function foldedCase(character: string): string {
 
 export type Condition = { text: string; parameters: readonly Parameter[]; cost: number };
 
-/** Rows per statement: about 10 ms of work for the longest texts. */
+/** Rows per statement, for at most about 10 ms of work. */
 export const strideFor = (cost: number) =>
   Math.max(10, Math.floor(searchBounds.stride.value / cost));
 
-/** Tracks the work of a search. Throws VALIDATION_ERROR for `q` above the limit. */
+/** Creates a counter of a search's work. It throws VALIDATION_ERROR for `q` above the limit. */
 export function searchWork(cost: number) {
   let work = 0;
   return (rows: number) => {
@@ -77,14 +77,14 @@ type Source = {
   store: Store;
   /** Tables with their aliases. */
   from: string;
-  /** Unique column that determines the order. */
+  /** Unique column by which results are sorted. */
   id: string;
   where: Condition;
 };
 
 /**
- * Yields batches of matching IDs, highest first. `where` selects rows by an index; `matching` is evaluated per row.
- * Yields to other requests between statements.
+ * Yields batches of matching IDs in descending order. `where` selects rows by an index; `matching` is evaluated per
+ * row. Other requests can run between statements.
  */
 export async function* matchingIds(
   { store, from, id, where }: Source,
@@ -114,10 +114,10 @@ export async function* matchingIds(
   }
 }
 
-/** Greater than all IDs, which are lower-case hexadecimal. */
+/** Sorts after all IDs, which are lower-case hexadecimal. */
 const afterAllIds = "~";
 
-/** IDs of one page of the matches, and the total number of matches. */
+/** Returns one page of matching IDs, and the total number of matches. */
 export async function pageOfIds(
   portions: AsyncIterable<readonly string[]>,
   offset: number,

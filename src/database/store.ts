@@ -10,36 +10,36 @@ import type { AppError } from "../core/errors.ts";
 import type { WriteHealth } from "./write-health.ts";
 
 /**
- * Persistence for a SQLite file or a cluster. There is no transaction(): other requests can run between a read and
- * its write. Conditions must be guards of the write (see `must`).
+ * Database access, for a SQLite file or a cluster. It has no transactions: other requests can run between a read and
+ * a write. A condition of a write must be a guard in the same write (see `must`).
  */
 export type Store = {
-  /** Drizzle's builders, asynchronous: a forgotten await is a type error. */
+  /** Drizzle's query builders. They are asynchronous, so that a forgotten await is a type error. */
   db: Pick<
     BaseSQLiteDatabase<"async", unknown>,
     "select" | "insert" | "update" | "delete" | "$count"
   >;
   /**
-   * Commits all statements or none; durable when the promise resolves. Throws the error of a failed guard, or
-   * UNAVAILABLE if the disk rejects the write.
+   * Commits all statements or none. They are durable when the promise resolves. Throws the error of a failed guard,
+   * or UNAVAILABLE if the disk rejects the write.
    */
   atomic(statements: readonly Statement[]): Promise<void>;
-  /** Runs a prepared query. Use it on hot paths where Drizzle's mapping costs more than the query. */
+  /** Runs a prepared query, for hot paths where Drizzle's mapping costs more than the query. */
   query<Row>(text: string, parameters: readonly Parameter[]): Promise<Row[]>;
   /** Whether regular writes currently succeed. */
   writes: WriteHealth;
-  /** Delay for batching background writes into one commit, in milliseconds. */
+  /** How long background writes wait to share one commit, in milliseconds. */
   batchWindowMs: number;
   /**
-   * Changes after every write of any process, and when `writes` starts or stops failing. Null if it can't be known
-   * immediately. With tables, ignores writes of this process to other tables.
+   * Returns a value that changes after every write of any process, and when `writes` starts or stops failing. Null if
+   * the store can't determine it immediately. With `tables`, ignores this process's writes to other tables.
    */
   revision(tables?: readonly string[]): string | null;
   /** Calls `listener` after each write of this process. Returns a function that unsubscribes. */
   onCommit(listener: () => void): () => void;
   /**
-   * A store for reads that prefer stale data to an error. Without a leader, a node answers from its local copy. Never
-   * use it for decisions.
+   * Returns a store for reads that prefer stale data to an error. Without a leader, a cluster node reads its local
+   * copy. Never use it for decisions.
    */
   relaxed(): Store;
 };
@@ -54,22 +54,24 @@ export type Prepared = {
   parameters: readonly Parameter[];
   /** Estimated number of examined rows, if it can be large. */
   rows?: number;
-  /** Turns the statement into a guard: error of the batch if the condition is false at the time of the write. */
+  /**
+   * Makes the statement a guard. Returns the error of the batch if the condition is false at the time of the write.
+   */
   otherwise?: () => AppError | StaleRead;
 };
 
-/** The data changed since it was read. `retrying` catches it and repeats the attempt. */
+/** The data has changed since it was read. `retrying` catches this error and repeats the attempt. */
 export class StaleRead extends Error {}
 
 const dialect = new SQLiteSyncDialect();
 
-/** Creates a guard. It breaks a constraint on failure, because statements can't return rows. */
+/** Creates a guard. It violates a constraint on failure, because statements can't return rows. */
 export function must(condition: SQL, otherwise: () => AppError | StaleRead): Prepared {
   const { sql: text, params } = dialect.sqlToQuery(condition);
   return { ...mustText(text), parameters: params as Parameter[], otherwise };
 }
 
-/** Guard text for a condition in SQL. */
+/** Statement text of a guard for an SQL condition. */
 export function mustText(condition: string): Pick<Prepared, "text"> {
   return { text: `insert into guards (holds) select 0 where (${condition}) is not true` };
 }
@@ -80,7 +82,7 @@ export function compiled(statement: Statement): Prepared {
   return { text: query.sql, parameters: query.params as Parameter[] };
 }
 
-/** Rows per statement. Other requests can run between statements. */
+/** Maximum rows per statement. Other requests can run between statements. */
 export const portion = 250;
 
 /** Splits IDs into statements that are small enough not to block other requests. */
@@ -90,7 +92,7 @@ export const inPortions = <T>(ids: readonly T[], make: (some: readonly T[]) => S
     return make(some).map((statement): Prepared => ({ ...compiled(statement), rows: some.length }));
   }).flat();
 
-/** Table of a write; null for other statements. */
+/** Returns the table that a statement writes to; null for other statements. */
 export function tableWrittenBy(text: string): string | null {
   const [, table] =
     /^\s*(?:insert(?: or \w+)? into|update|delete from)\s+"?(\w+)/i.exec(text) ?? [];
@@ -98,7 +100,7 @@ export function tableWrittenBy(text: string): string | null {
 }
 
 /**
- * A precompiled INSERT for hot paths, where building the text costs more than the write. Missing columns are null.
+ * Prepares an INSERT for hot paths, where building the text costs more than the write. Missing columns are null.
  * `insert or replace` replaces a row with the same key.
  */
 export function insertInto<T extends SQLiteTable>(
@@ -112,7 +114,7 @@ export function insertInto<T extends SQLiteTable>(
   return (row) => ({ text, parameters: columns.map(valueIn(row)) });
 }
 
-/** A precompiled UPDATE of one row of an organization by ID. */
+/** Prepares an UPDATE of one row by organization and ID. */
 export function updateOf<T extends SQLiteTable, K extends keyof T["$inferInsert"] & string>(
   table: T,
   keys: readonly K[],
@@ -139,7 +141,7 @@ function valueIn(row: object) {
   };
 }
 
-/** Caches the result of `make` per store, so that all callers share it. */
+/** Caches the result of `make` per store. */
 export function perStore<T extends object>(make: (store: Store) => T) {
   const made = new WeakMap<Store, T>();
   return (store: Store): T => {

@@ -6,7 +6,7 @@ import { incidents, incidentTemplates } from "./tables/incidents.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "./tables/monitoring.ts";
 import { statusPages } from "./tables/status-pages.ts";
 
-/** Name columns of audit log subjects, by the prefix of the action. */
+/** Tables and name columns of the audit log's subjects, by the prefix of the action. */
 const named: Record<string, [table: SQLiteTable, column: string]> = {
   monitor: [monitors, "name"],
   group: [monitorGroups, "name"],

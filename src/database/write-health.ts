@@ -1,22 +1,22 @@
 import { type Clock, systemClock } from "../core/time/clock.ts";
 
-/** Regular writes that indicate whether the database accepts writes. */
+/** Kinds of regular writes that show whether the database accepts writes. */
 type Source = "results" | "leases";
 
-/** A failed write counts after this time. A busy disk or an election takes 2–3 s. */
+/** How long writes must fail before the database counts as failing. A busy disk or an election takes 2–3 s. */
 const failedMs = 2_000;
-/** A write without an outcome counts after this long; the clients of a cluster retry for 5 s. */
+/** How long a write can stay without an outcome. Cluster clients retry for 5 s. */
 const pendingMs = 5_000;
 
-/** The oldest unfinished write of a source. */
+/** The oldest unfinished write of a kind. */
 type Unstored = { since: number; begunAt: number; hasFailed: boolean };
 
-/** Tracks in memory since when the database has not accepted regular writes of this process. */
+/** Tracks in memory since when the database has rejected the regular writes of this process. */
 export type WriteHealth = {
   began(source: Source): void;
   failed(source: Source): void;
   succeeded(source: Source): void;
-  /** Unix milliseconds of the oldest write that can't be stored; null while writes are stored. */
+  /** Returns the time of the oldest write that can't be stored, in Unix milliseconds; null if writes succeed. */
   failingSince(): number | null;
 };
 

@@ -1,8 +1,8 @@
-/** All event types with their data, and tables of their effects on followers. */
+/** Lists all event types with their data, and maps events to their effects on followers. */
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 
-/** Actions by their subject. The audit log stores each under the name of its event. */
+/** Actions by subject. The audit log stores each action under the name of its event. */
 type Acts = {
   "alert-channel": Edit;
   "api-key": "created" | "revoked";
@@ -28,7 +28,7 @@ type Acts = {
 
 type Edit = "created" | "updated" | "deleted";
 
-/** Events without an author: results of checks, consequences of a pause, and times. */
+/** Events without an author, such as results of checks, effects of a pause, or points in time. */
 type Occurrences = {
   appliance: "troubled" | "recovered";
   channel: "failed";
@@ -43,7 +43,7 @@ type TypesOf<Verbs extends Record<string, string>> = {
 export type AuditAction = TypesOf<Acts>;
 export type EventType = AuditAction | TypesOf<Occurrences>;
 
-/** Events that begin a new state of a monitor: its history. */
+/** Events that start a new state of a monitor. They are its history. */
 export const stateTypes = [
   "monitor.pending",
   "monitor.up",
@@ -56,10 +56,10 @@ export const stateTypes = [
 
 export type StateType = (typeof stateTypes)[number];
 
-/** As a list in SQL, exactly as their index has it. */
+/** SQL list of these types. It must equal the condition of their index. */
 export const stateTypeList = stateTypes.map((type) => `'${type}'`).join(", ");
 
-/** Data of an event; types that are not listed have none. */
+/** Data of events. Unlisted types have no data. */
 type EventData = Record<CheckedType, StateChange> &
   Record<`incident.${"opened" | "updated" | "resolved" | "reopened"}`, TimelineChange> &
   Record<"incident.postmortem-published", { notify: boolean }> &
@@ -75,20 +75,20 @@ type CheckedType = `monitor.${StoredStatus}`;
 
 type StateChange = {
   before: StoredStatus;
-  /** Start of that state. */
+  /** Start of the previous state. */
   since: string;
   message: string;
   latencyMs: number | null;
 };
 
 type TimelineChange = {
-  /** The posted entry; null for a correction of the title or severity. */
+  /** ID of the posted update; null for a change of the title or severity. */
   updateId: string | null;
-  /** Whether the monitor caused it. */
+  /** Whether a monitor caused the change. */
   automatic?: true;
-  /** The monitor's reason, for the organization alone. */
+  /** Reason given by the monitor, visible only in the organization. */
   reason?: string;
-  /** Whether it ended because its monitor was deleted. */
+  /** Whether the incident was resolved because its monitor was deleted. */
   monitorRemoved?: true;
 };
 
@@ -96,26 +96,28 @@ export type DataOf<T extends EventType> = T extends keyof EventData
   ? { data: EventData[T] }
   : { data?: undefined };
 
-/** An event, one shape for each type. */
+/** An event. Each type has its own data. */
 export type Event<T extends EventType = EventType> = {
   [K in T]: { organizationId: string; at: string; type: K; subjectId: string } & DataOf<K>;
 }[T];
 
-/** A stored event; `seq` orders all events of all organizations. */
+/** A stored event. `seq` orders all events of all organizations. */
 export type LoggedEvent<T extends EventType = EventType> = Event<T> & { seq: number };
 
-/** The subject of an event: the word before the dot. */
+/** Subject of an event: the part before the dot. */
 export type NounOf<T extends EventType> = T extends `${infer Noun}.${string}` ? Noun : never;
-/** The verb of an event: the word after the dot. */
+/** Verb of an event: the part after the dot. */
 export type VerbOf<T extends EventType, N extends string = string> = T extends `${N}.${infer Verb}`
   ? Verb
   : never;
 export type EventNoun = NounOf<EventType>;
 
-/** An event's effects on one follower: by type, or by `noun.*` for the other types of a noun. Default: none. */
+/**
+ * Effects of events on one follower, by type, or by `noun.*` for all other types of a noun. The default is no effect.
+ */
 export type EventEffects<V> = { readonly [K in EventType | `${EventNoun}.*`]?: V };
 
-/** The effect of an event; undefined if it has none, and for a type that only another version knows. */
+/** Returns the effect of an event; undefined for no effect, and for types that only other versions know. */
 export function effectOn<V>(effects: EventEffects<V>, type: EventType): V | undefined {
   return type in effects ? effects[type] : effects[`${nounOf(type)}.*`];
 }

@@ -1,4 +1,4 @@
-/** The one way to write: a change with its audit row, event and idempotent response. */
+/** The only way to write a change: with its audit row, its event and its idempotent response. */
 import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { mustBeUnchanged, type Versioned } from "../database/references.ts";
@@ -22,12 +22,12 @@ export type AuditedChange<A extends AuditAction = AuditAction> = {
   [K in A]: {
     action: K;
     subjectId: string;
-    /** Names of the fields that were changed; their values stay out of the audit log. */
+    /** Names of the changed fields. Their values are not in the audit log. */
     fields?: readonly string[];
   } & DataOf<K>;
 }[A];
 
-/** The same change of many subjects. */
+/** The same change to several subjects. */
 type AuditedChanges = {
   action: PlainAction;
   subjectIds: readonly string[];
@@ -41,7 +41,7 @@ type PlainAction = {
 
 type Author = Pick<Scope, "organizationId" | "actor" | "requestId">;
 
-/** Writes a change, its audit row, its event and, if the caller sent an Idempotency-Key, its response: all or none of them. */
+/** Atomically writes a change, its audit row, its event and, for a request with an Idempotency-Key, its response. */
 export function commit<T extends object>(
   scope: Scope,
   statements: readonly Statement[],
@@ -53,7 +53,7 @@ export function commit<T extends object>(
   return write(scope, [...entry, ...statements, eventOf(scope, change, at)], answer);
 }
 
-/** Writes the same change of many records, each with its audit row and event. */
+/** Writes the same change to several records, each with an audit row and an event. */
 export function commitEach<T extends object>(
   scope: Scope,
   statements: readonly Statement[],
@@ -65,7 +65,7 @@ export function commitEach<T extends object>(
   return write(scope, [...entries, ...statements, ...eventEach(scope, changes, at)], answer);
 }
 
-/** Writes nothing new, but checks that the record is still as the caller saw it. */
+/** Writes no change, but verifies the conditions, such as the version in If-Match. */
 export const commitUnchanged = <T extends object>(
   scope: Scope,
   conditions: readonly Statement[],
@@ -73,8 +73,7 @@ export const commitUnchanged = <T extends object>(
 ): Promise<T> => write(scope, conditions, answer);
 
 async function write<T extends object>(scope: Scope, statements: readonly Statement[], answer: T) {
-  // First, so that of two equal requests the second gets the first one's response, not an error of its
-  // If-Match.
+  // First, so that the second of two identical requests gets the stored response, not an error of If-Match.
   const remembered = scope.remember?.(answer) ?? [];
   await scope.store.atomic([mustBeThere(scope.organizationId), ...remembered, ...statements]);
   return answer;
@@ -84,7 +83,7 @@ const organizationText = mustText(
   "exists (select 1 from organizations where id = ? and deleted_at is null)",
 );
 
-/** Guards that the organization was not deleted. */
+/** Guard that fails with NOT_FOUND if the organization was deleted. */
 function mustBeThere(organizationId: string): Prepared {
   return {
     ...organizationText,
@@ -93,13 +92,13 @@ function mustBeThere(organizationId: string): Prepared {
   };
 }
 
-/** Audit rows and events of a change to many subjects, for a write with other statements. */
+/** Creates audit rows and events of a change to several subjects, for a write with other statements. */
 export const auditAndEventEach = (author: Author, changes: AuditedChanges, at: string) => [
   ...auditEach(author, changes, at),
   ...eventEach(author, changes, at),
 ];
 
-/** Must precede the statements that remove the subjects, because it copies their names. */
+/** Creates audit rows. Must precede the statements that remove the subjects, because it copies their names. */
 export function auditEach(
   { organizationId, actor, requestId }: Author,
   { action, subjectIds, fields }: { action: AuditAction } & Omit<AuditedChanges, "action">,
@@ -116,7 +115,7 @@ export function auditEach(
   ]);
 }
 
-/** Events of a change to many subjects. */
+/** Creates the events of a change to several subjects. */
 export const eventEach = (
   { organizationId }: Pick<Author, "organizationId">,
   { action, subjectIds }: AuditedChanges,
@@ -129,7 +128,7 @@ export const eventEach = (
 const eventEachText = `insert into events (organization_id, at, type, subject_id)
   select ?, ?, ?, value from json_each(?)`;
 
-/** Audit row and event of a change, for a write with several. */
+/** Creates the audit row and event of a change, for a write with several changes. */
 export const auditAndEvent = (author: Author, change: AuditedChange, at: string): Statement[] => [
   ...auditEntry(author, change, at),
   eventOf(author, change, at),
@@ -162,8 +161,8 @@ const eventOf = (
 ): Statement => appendEvent({ organizationId, at, type: action, subjectId, data } as Event);
 
 /**
- * Guards that the record is unchanged since this use case read it (otherwise `retrying` reads it again),
- * and that the caller's If-Match names its version (RFC 9110 §13.1.1), otherwise the write fails with
+ * Guards against concurrent changes of a record. If it has changed since it was read, the write fails with StaleRead,
+ * and `retrying` repeats it. If the client's If-Match names another version (RFC 9110 §13.1.1), the write fails with
  * PRECONDITION_FAILED.
  */
 export function guardCurrent(
@@ -179,11 +178,11 @@ export function guardCurrent(
   return isNamed ? [current] : [refuse, current];
 }
 
-/** Rejects an If-Match on a resource without versions. */
+/** Rejects an If-Match for a resource without versions. */
 export const guardUnconditional = (scope: Scope): Prepared[] =>
   ifMatchNames(scope, () => false) ? [] : [refuse];
 
-/** Whether a tag of the caller's If-Match satisfies `isIt`; true without one. */
+/** Whether a tag in If-Match satisfies `isIt`. True without If-Match. */
 export const ifMatchNames = ({ ifMatch }: Scope, isIt: (tag: string) => boolean): boolean =>
   ifMatch === null || ifMatch.trim() === "*" || ifMatch.split(",").some((tag) => isIt(tag.trim()));
 

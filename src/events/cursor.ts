@@ -1,20 +1,20 @@
-/** Durable positions of followers in the event log. */
+/** Stores the positions of followers in the event log. */
 import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";
 
-/** The last event that a follower has handled, and the version of that row. */
+/** Last event that a follower has handled, and the version of its row in `followers`. */
 export type Position = {
   seq: number;
   version: number;
-  /** JSON of its progress with the next event, if that takes several writes. */
+  /** JSON of the progress within the next event, which can need several writes. */
   part: string | null;
 };
 
-/** Followers that handle each event exactly once: events stay until all of them have passed. */
+/** Followers that handle each event exactly once. Events are removed only after all of these have handled them. */
 export const followerNames = ["alerting", "subscribers"] as const;
 
 export type EventCursor = ReturnType<typeof eventCursor>;
 
-/** The durable position of one follower in the event log, stored next to the rows it writes. */
+/** Stored position of a follower. It advances in the same write as the follower's rows. */
 export function eventCursor(store: Store, name: (typeof followerNames)[number]) {
   let skipped: number | null = null;
 
@@ -26,7 +26,10 @@ export function eventCursor(store: Store, name: (typeof followerNames)[number]) 
     return row ?? { seq: 0, version: 0, part: null };
   }
 
-  /** Writes the consequences of the events up to `seq` exactly once. Throws StaleRead if another process has advanced. */
+  /**
+   * Writes the effects of the events up to `seq` exactly once. Throws StaleRead if another process has advanced the
+   * position.
+   */
   async function advance(
     { version }: Position,
     seq: number,
@@ -51,9 +54,9 @@ export function eventCursor(store: Store, name: (typeof followerNames)[number]) 
   return {
     read,
     advance,
-    /** Passes events without consequences: not worth a write of their own. */
+    /** Skips events without effects. Their position alone is not worth a write. */
     skip: (seq: number) => void (skipped = seq),
-    /** Saves the position of skipped events, unless a later write did. */
+    /** Saves the position of skipped events, unless a later write has saved it. */
     async save() {
       if (skipped === null) return;
       const from = await read();
@@ -62,7 +65,7 @@ export function eventCursor(store: Store, name: (typeof followerNames)[number]) 
   };
 }
 
-/** Number of organizations with a backlog, by follower. */
+/** Number of organizations with a backlog, per follower. */
 export function countBacklogs(store: Store): Promise<{ follower: string; count: number }[]> {
   return store.query(
     `select value as follower, count(f.name) as count from json_each(?)
@@ -71,7 +74,7 @@ export function countBacklogs(store: Store): Promise<{ follower: string; count: 
   );
 }
 
-/** Moves a follower behind the newest event; unhandled events are dropped. */
+/** Moves a follower to the end of the log, and drops its unhandled events. */
 export function skipAllEvents(name: string): Statement[] {
   return [
     {

@@ -1,4 +1,4 @@
-/** Follows the event log for one follower and turns events into rows exactly once, in turns between organizations. */
+/** Converts events to the rows of one follower exactly once, in turns between organizations. */
 import type { Log } from "../core/log.ts";
 import { retrying, type Statement, type Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
@@ -6,59 +6,61 @@ import { type EventCursor, eventCursor, type followerNames } from "./cursor.ts";
 import { readSinceOfOrganization } from "./log.ts";
 import type { EventReader } from "./reader.ts";
 
-/** Rows of one write, shared by the organizations in it. Other work runs between two writes. */
+/** Maximum rows per write, shared by its organizations. Other work can run between writes. */
 const rowsOfWrite = 2_000;
-/** Events of one organization whose subjects are read for one write. */
+/** Maximum events per organization and write, whose subjects are read together. */
 const eventsAtOnce = 500;
-/** Organizations with a backlog that share one write. */
+/** Maximum organizations with a backlog per write. */
 const organizationsAtOnce = 20;
-/** Events gather for this long between two batches, so that a storm takes few writes. */
+/**
+ * Time for which events are collected between two batches, in milliseconds. It saves writes during a storm of events.
+ */
 const gatherMs = 100;
-/** Pause after a failed write. */
+/** Pause after a failed write, in milliseconds. */
 const retryMs = 1_000;
 
-/** The next events of one organization, and how many rows they may become in this write. */
+/** The next events of an organization, and its maximum rows in this write. */
 export type Work<E extends LoggedEvent, Part> = {
   organizationId: string;
-  /** At least one, oldest first. */
+  /** At least one event, oldest first. */
   events: readonly E[];
-  /** Progress of earlier writes with the first event; of another event if it names another one. */
+  /** Progress of earlier writes within the first event. It names its event, and is ignored for any other. */
   part: Part | null;
   rows: number;
 };
 
 export type Outcome<Part> = {
   statements: readonly Statement[];
-  /** Rows that the statements write. */
+  /** Number of rows that the statements write. */
   rows: number;
-  /** Events that are finished; the others need another turn. */
+  /** Number of finished events. The others need another write. */
   finished: number;
-  /** Progress with the event after these. */
+  /** Progress within the first unfinished event. */
   part: Part | null;
 };
 
 type Follower<E extends LoggedEvent, Part> = {
   name: (typeof followerNames)[number];
-  /** Whether an event can lead to anything. */
+  /** Whether an event can have an effect. */
   concerns: (event: LoggedEvent) => event is E;
-  /** Of these organizations those that have recipients. */
+  /** Returns the organizations that have recipients. */
   listening: (organizationIds: readonly string[]) => Promise<ReadonlySet<string>>;
   decide: (work: Work<E, Part>) => Promise<Outcome<Part>>;
-  /** Rows of one write; tests set fewer. */
+  /** Maximum rows per write. Tests set a lower number. */
   rowsAtOnce?: number;
-  /** Called after a write, with the organizations in it. */
+  /** Called after each write, with its organizations. */
   onWrite?: (organizationIds: readonly string[]) => void;
 };
 
-/** An organization that is behind the log: its last finished event. */
+/** An organization with a backlog, and its last finished event. */
 type Backlog<Part> = { organizationId: string; seq: number; part: Part | null };
 
 type Unread<Part> = Backlog<Part> & { events: readonly LoggedEvent[] };
 
 /**
- * A batch of the log is one write, in which each organization has a share of the rows. An organization that
- * needs more gets its own row in `followers` and continues from there, so the cursor never waits for it. Its
- * events keep their order.
+ * Handles a batch of the log in one write, in which each organization has a share of the rows. An organization that
+ * needs more gets a separate row in `followers` and continues later, so that it delays no other. Its events are
+ * handled in order.
  */
 export class FairFollower<E extends LoggedEvent, Part> {
   readonly cursor: EventCursor;
@@ -66,7 +68,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
   readonly #store: Store;
   readonly #follower: Follower<E, Part>;
   readonly #prefix: string;
-  /** The organization that had the last turn. */
+  /** Organization that was served last. */
   #lastServed = "";
   #pending: Promise<unknown> = Promise.resolve();
 
@@ -78,7 +80,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
     this.rowsAtOnce = follower.rowsAtOnce ?? rowsOfWrite;
   }
 
-  /** Runs one write at a time, in the order of the calls: each decision builds on the write before. */
+  /** Runs one write at a time, in the order of the calls, because each decision depends on the previous write. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#pending.then(() => retrying(work));
     this.#pending = result.catch(() => {});
@@ -90,22 +92,22 @@ export class FairFollower<E extends LoggedEvent, Part> {
     return this.exclusively(() => this.#takeBatch(events));
   }
 
-  /** Writes once for organizations with a backlog; returns false if there are none. */
+  /** Runs one write for organizations with a backlog. Returns false if there are none. */
   serveBacklogs(): Promise<boolean> {
     return this.exclusively(() => this.#serveNext());
   }
 
-  /** Works off all backlogs. */
+  /** Handles all backlogs. */
   async drain(isStopped = () => false) {
     while (!isStopped() && (await this.serveBacklogs())) await Bun.sleep(0);
   }
 
-  /** Saves the position of events that led to nothing. */
+  /** Saves the position of events without effects. */
   save(): Promise<void> {
     return this.exclusively(() => this.cursor.save());
   }
 
-  /** Writes statements that follow from no event. */
+  /** Writes statements that are not caused by an event. */
   write(decide: () => Promise<Statement[]>): Promise<void> {
     return this.exclusively(async () => {
       const statements = await decide();
@@ -154,13 +156,13 @@ export class FairFollower<E extends LoggedEvent, Part> {
     if (last === undefined) return;
     const groups = Map.groupBy(unread, ({ organizationId }) => organizationId);
     const listeners = await listening([...groups.keys()]);
-    // Reading these events again costs less than a write.
+    // Not saved immediately, because reading these events again costs less than a write.
     if (listeners.size === 0) return this.cursor.skip(last.seq);
     const behind = new Set((await this.#backlogs()).map(({ organizationId }) => organizationId));
     const part = position.part === null ? null : (JSON.parse(position.part) as Part);
     const works = [...groups]
       .filter(([id]) => listeners.has(id) && !behind.has(id))
-      // Organizations with few events leave the rest of their shares to the others.
+      // Organizations with few events come first, and leave the rest of their shares to the others.
       .sort(([, a], [, b]) => a.length - b.length)
       .map(([organizationId, own]) => ({ organizationId, seq: position.seq, part, events: own }));
     await this.cursor.advance(position, last.seq, await this.#decideAll(works, false));
@@ -187,7 +189,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
     return true;
   }
 
-  /** Divides the rows of one write among these organizations. */
+  /** Divides the rows of a write among organizations. */
   async #decideAll(works: readonly Unread<Part>[], areBehind: boolean): Promise<Statement[]> {
     let left = this.rowsAtOnce;
     const all: Statement[] = [];
@@ -200,7 +202,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
     return all;
   }
 
-  /** Decides the events of one organization, and saves its progress if it is not through with them. */
+  /** Handles the events of one organization, and saves its position if some remain. */
   async #decide(
     { organizationId, seq, part, events: unread }: Unread<Part>,
     rows: number,
@@ -259,7 +261,7 @@ export class FairFollower<E extends LoggedEvent, Part> {
   }
 }
 
-/** The first text after all texts with this prefix, whose last character is a slash. */
+/** Returns the first text after all texts with this prefix. The prefix must end with a slash. */
 function endOfPrefix(prefix: string): string {
   return `${prefix.slice(0, -1)}0`;
 }

@@ -1,4 +1,4 @@
-/** Appends and reads events. */
+/** Appends events to the log and reads them. */
 import { valueOf } from "../database/backup/portions.ts";
 import { insertInto, type Statement, type Store } from "../database/store.ts";
 import { events } from "../database/tables/events.ts";
@@ -6,7 +6,7 @@ import type { Event, LoggedEvent } from "./catalogue.ts";
 
 const insertEvent = insertInto(events);
 
-/** Appends an event; belongs to the write of its change. */
+/** Creates the statement that appends an event. It belongs to the write of the change. */
 export function appendEvent({ data, ...event }: Event): Statement {
   return insertEvent({ ...event, data: data === undefined ? null : JSON.stringify(data) });
 }
@@ -20,13 +20,13 @@ function parseRow({ data, ...event }: EventRow): LoggedEvent {
   return { ...event, ...(data !== null && { data: JSON.parse(data) as object }) } as LoggedEvent;
 }
 
-/** The events after this one, oldest first. */
+/** Reads the events after a position, oldest first. */
 export async function readSince(store: Store, seq: number, limit: number): Promise<LoggedEvent[]> {
   const text = `${selectEvents} where seq > ? order by seq limit ?`;
   return (await store.query<EventRow>(text, [seq, limit])).map(parseRow);
 }
 
-/** One organization's events in a part of the log, oldest first. */
+/** Reads an organization's events in a range of the log, oldest first. */
 export async function readSinceOfOrganization(
   store: Store,
   organizationId: string,
@@ -37,19 +37,19 @@ export async function readSinceOfOrganization(
   return (await store.query<EventRow>(text, [organizationId, after, upTo, limit])).map(parseRow);
 }
 
-/** The newest event's `seq`; 0 where there is none. */
+/** Returns the position of the newest event; 0 for an empty log. */
 export async function lastSeq(store: Store): Promise<number> {
   const [row] = await store.query<{ seq: number | null }>("select max(seq) as seq from events", []);
   return row?.seq ?? 0;
 }
 
-/** Whether no event since then was removed from the log. */
+/** Whether the log still contains all events since a time. */
 export async function isLogCompleteSince(store: Store, at: string): Promise<boolean> {
   const [row] = await store.query<{ at: string }>("select at from events order by seq limit 1", []);
   return row !== undefined && row.at <= at;
 }
 
-/** `seq` of one organization's newest event, or of a newer one that may have been removed. */
+/** Returns the position of an organization's newest event, or a later one up to which events were removed. */
 export async function lastSeqOfOrganization(store: Store, organizationId: string): Promise<number> {
   const [row] = await store.query<{ seq: number | null }>(
     "select max(seq) as seq from events where organization_id = ?",
@@ -58,7 +58,7 @@ export async function lastSeqOfOrganization(store: Store, organizationId: string
   return Math.max(row?.seq ?? 0, await removedUpTo(store));
 }
 
-/** `seq` up to which events were removed; 0 for none. */
+/** Returns the position up to which events were removed; 0 for none. */
 export async function removedUpTo(store: Store): Promise<number> {
   return (await valueOf(store, "events")) ?? 0;
 }

@@ -1,20 +1,20 @@
-/** Problems of the appliance that organizations are notified of, and their events. */
+/** Records problems of the appliance, and notifies organizations of them through events. */
 import { minuteInUtc, timestamp } from "../core/time/clock.ts";
 import type { Problem, ProblemName } from "../core/problems.ts";
 import type { Prepared, Store } from "../database/store.ts";
 
-/** Key of a machine's problem in the table and in alerts. */
+/** Key of a problem in the table and in alerts. It includes the node, if there is one. */
 export const problemKey = ({ name, node }: Pick<Problem, "name" | "node">): string =>
   node === undefined ? name : `${name}@${node}`;
 
-/** A problem that an organization was notified of, and not yet of its end. */
+/** A problem that an organization was notified of, but not of its end. */
 export type OpenProblem = Problem & {
   organizationId: string;
-  /** RFC 3339. */
+  /** Start of the problem, RFC 3339. */
   since: string;
 };
 
-/** Organizations with an administrator of the appliance: they are notified of its problems. */
+/** Returns the organizations of the appliance's administrators, which are notified of its problems. */
 export async function organizationsOfAdministrators(store: Store): Promise<string[]> {
   const rows = await store.query<{ id: string }>(
     `select distinct o.id from people p join memberships m on m.person_id = p.id
@@ -25,7 +25,7 @@ export async function organizationsOfAdministrators(store: Store): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-/** The problem that results can't be stored, which no table can hold; null while they can be. */
+/** Returns the problem of failing writes, which can't be stored itself; null while writes succeed. */
 export function storageProblem({
   writes,
 }: Pick<Store, "writes">): (Problem & { since: string }) | null {
@@ -54,8 +54,8 @@ export async function openProblems(store: Store): Promise<OpenProblem[]> {
 }
 
 /**
- * Records a problem of these organizations. Each is notified once, and again at every new stage. A problem
- * that expired starts again. The problem `checks` is not reported next to its cause.
+ * Records a problem for organizations. Each is notified once, and again at each new stage. An expired problem counts
+ * as new. The problem `checks` is omitted while its cause is reported.
  */
 export function recordProblem(
   organizationIds: readonly string[],
@@ -92,7 +92,7 @@ const uncaused = `(? <> 'checks' or not exists (select 1 from problems where org
 const unknown = `not exists (select 1 from problems where organization_id = value and name = ?
     and stage = ? and (until is null or until > ?)) and ${uncaused}`;
 
-/** Ends the problem for all organizations that were notified, or for these. */
+/** Ends a problem for all notified organizations, or for the given ones. */
 export function recordProblemEnd(
   { name, node }: Pick<Problem, "name" | "node">,
   message: string,

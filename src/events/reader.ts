@@ -1,4 +1,7 @@
-/** Reads the event log once for all followers of this process, after each of its own writes and whenever another process has written. */
+/**
+ * Reads the event log once for all followers of this process. Reads after each write of this process, and polls for
+ * writes of others.
+ */
 import type { Log } from "../core/log.ts";
 import { family, type Family } from "../core/metrics.ts";
 import type { Store } from "../database/store.ts";
@@ -6,20 +9,20 @@ import type { LoggedEvent } from "./catalogue.ts";
 import { countBacklogs } from "./cursor.ts";
 import { lastSeq, readSince } from "./log.ts";
 
-/** Maximum delay of events that another process appended, and the time of one read. */
+/** Poll interval, in milliseconds, and thus the maximum delay of other processes' events. */
 const pollMs = 100;
-/** Events that a follower handles at one time. */
+/** Maximum events that a follower handles at once. */
 const batchSize = 500;
-/** Recent events that all followers share; a follower that is further behind reads the log itself. */
+/** Number of recent events that followers share. A follower that is further behind reads the log by itself. */
 const recentSize = 2_000;
-/** Pause after a follower failed. */
+/** Pause after a failure of a follower, in milliseconds. */
 const retryMs = 1_000;
 
 type Handler = (events: readonly LoggedEvent[]) => Promise<void> | void;
 
-/** The events that this process read last. */
+/** The most recent events that this process has read. */
 class RecentEvents {
-  /** All events after this one are in `events`; null before the first read. */
+  /** Position after which `events` is complete; null before the first read. */
   start: number | null = null;
   #events: LoggedEvent[] = [];
 
@@ -76,19 +79,19 @@ export class EventReader {
     ];
   }
 
-  /** The last event that each follower has handled. */
+  /** Last event that each follower has handled. */
   progress(): { name: string; seq: number }[] {
     return [...this.#subscriptions].map(({ name, position }) => ({ name, seq: position }));
   }
 
-  /** The last event that all followers have handled. */
+  /** Last event that all followers have handled. */
   position(): number {
     return Math.min(...[...this.#subscriptions].map(({ position }) => position));
   }
 
   /**
-   * Passes every event after `seq` to `handle`, in order and one batch at a time. A follower that is slow
-   * or fails delays no other. A batch that `handle` failed on is passed again.
+   * Passes each event after `seq` to `handle`, in order and in batches. A slow or failing follower delays no other. A
+   * failed batch is passed again.
    */
   subscribe(name: string, seq: number, handle: Handler): Subscription {
     const end = () => {
@@ -139,7 +142,7 @@ export class EventReader {
       this.#revision = this.#store.revision();
       await this.#readNew();
     }
-    // In the same turn as the read that found nothing: later writes start a new read.
+    // Reset in the same event-loop turn as the empty read, so that later writes start a new read.
     this.#isReading = false;
   }
 
@@ -163,7 +166,7 @@ type Source = { store: Store; log: Log; recent: RecentEvents };
 
 export class Subscription {
   readonly name: string;
-  /** The last handled event. */
+  /** Position of the last handled event. */
   position: number;
   readonly #handle: Handler;
   readonly #source: Source;
@@ -197,7 +200,7 @@ export class Subscription {
     });
   }
 
-  /** Passes no further events; resolves when the current batch is handled. */
+  /** Stops passing events. Resolves when the current batch is handled. */
   async stop() {
     this.#isStopped = true;
     if (this.#retry !== null) clearTimeout(this.#retry);

@@ -5,18 +5,18 @@ import { removedUpTo } from "./log.ts";
 import { dayMs } from "../core/time/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
 
-/** Days that events are stored for their followers. */
+/** Minimum age of events before they are removed, in days. */
 export const eventDays = 30;
 
-/** State events are also the history of their monitor, stored as long as its hourly sums. */
+/** Condition for state events. They are a monitor's history, and are retained as long as its hourly totals. */
 const isState = `type in (${stateTypes.map((type) => `'${type}'`).join(", ")})`;
 
 const oldestEvents =
   "select seq, at from events where seq > ? and seq < (select max(seq) from events) order by seq limit ?";
 
 /**
- * Removes old events that all followers have passed, except the newest. `readUpTo` is the position of
- * followers without a durable one.
+ * Removes old events that all followers have handled, except the newest one. `readUpTo` is the position of followers
+ * whose position is not stored.
  */
 export async function sweepEvents(
   sweeping: Sweeping,
@@ -46,7 +46,7 @@ function removeBetween(from: number, to: number, which: string): Statement {
   };
 }
 
-/** The last event that every durable follower has handled. */
+/** Returns the last event that all followers with a stored position have handled. */
 export async function slowestCursor(store: Store): Promise<number> {
   const [row] = await store.query<{ seq: number }>(
     `select min(coalesce(f.seq, 0)) as seq from json_each(?) wanted

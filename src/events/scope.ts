@@ -1,4 +1,4 @@
-/** The context in which use cases run. */
+/** Defines the scope in which use cases run. */
 import type { Clock } from "../core/time/clock.ts";
 import type { OwnHosts } from "../core/security/own-hosts.ts";
 import type { Limits } from "../core/limits.ts";
@@ -8,12 +8,12 @@ import type { Statement, Store } from "../database/store.ts";
 
 export type Actor = {
   type: "api-key" | "person" | "command-line" | "monitor" | "visitor";
-  /** Null if the actor has no record, such as a user of the command line. */
+  /** ID of the actor's record; null if there is none, as for the command line. */
   id: string | null;
   name: string;
 };
 
-/** The user of the command line. */
+/** The actor of commands. */
 export const commandLine: Actor = { type: "command-line", id: null, name: "command line" };
 
 /** Context of a use case: organization, actor, store and clock. */
@@ -21,33 +21,35 @@ export type Scope = {
   store: Store;
   clock: Clock;
   vault: Vault;
-  /** Addresses that checks and alerts can reach. */
+  /** Guard of the addresses that checks and alerts can reach. */
   targets: TargetGuard;
   ownHosts: OwnHosts;
   /** Limits of the organization. */
   limits: Limits;
   organizationId: string;
   actor: Actor;
-  /** Whether the caller may change the organization's data. Others see no secrets that allow it. */
+  /**
+   * Whether the caller can change the organization's data. Other callers don't see secrets that would allow changes.
+   */
   mayWrite: boolean;
   requestId: string | null;
-  /** Address under which the caller reached this appliance, without a trailing slash. */
+  /** Origin under which the caller reached this appliance, without a trailing slash. */
   origin: string;
-  /** The caller's If-Match; null when the write is unconditional. */
+  /** If-Match header of the request; null for an unconditional write. */
   ifMatch: string | null;
   /** Aborted when the caller disconnects; null if that is unknown. */
   signal: AbortSignal | null;
-  /** Stores the response under the caller's Idempotency-Key; null without one. */
+  /** Statements that store the response under the request's Idempotency-Key; null without a key. */
   remember: ((answer: object) => Statement[]) | null;
 };
 
-/** Parts of a scope that all organizations share. */
+/** Services of a scope that all organizations share. */
 export type ScopeServices = Pick<
   Scope,
   "store" | "clock" | "vault" | "targets" | "ownHosts" | "limits"
 >;
 
-/** Context of a use case without a request. */
+/** Creates the scope of a use case without a request. */
 export function scopeOf(
   { store, clock, vault, targets, ownHosts, limits }: ScopeServices,
   organizationId: string,

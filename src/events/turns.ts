@@ -9,8 +9,8 @@ type Caller = Pick<Scope, "organizationId"> & Partial<Pick<Scope, "signal">>;
 export const inSearchTurn = perOrganization(searchBounds.waiting.value);
 
 /**
- * Runs work that reads a whole organization, one at a time per organization, and skips it if the caller
- * has disconnected. Throws RATE_LIMITED if too many wait.
+ * Creates a queue for work that reads a whole organization, one at a time per organization. Skips work whose caller
+ * has disconnected. Throws RATE_LIMITED if too much work waits.
  */
 export function perOrganization(mostWaiting = requestBounds.waitingFullReads.value) {
   const turns = fairQueue({ atOnce: 4, mostWaiting });

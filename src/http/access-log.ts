@@ -1,11 +1,11 @@
 import type { Log } from "../core/log.ts";
 import { pathOf } from "./request.ts";
 
-/** Routes consist of such words and of ids. Any other segment can be a token. */
+/** Matches segments that are words of a route or IDs. Any other segment can be a token. */
 const shown =
   /^(?:[a-z][a-z-]{0,30}(?:\.[a-z]{1,5})?|v\d|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** A path without segments that can be secret, such as `/push/*`. */
+/** Replaces path segments that can be secret, as in `/push/*`. */
 function loggedPath(path: string): string {
   return path
     .split("/", 20)
@@ -13,7 +13,7 @@ function loggedPath(path: string): string {
     .join("/");
 }
 
-/** Writes down each request once its response has begun; nothing of its query, headers or body. */
+/** Logs each request when its response starts, without its query, headers and body. */
 export function accessLog(log: Log, addressOf: (request: Request) => string) {
   return (request: Request, response: Response, startedAt: number) =>
     log.debug?.("request", {

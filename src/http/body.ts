@@ -15,7 +15,7 @@ import { originalRequest, replaceRequest } from "./original-request.ts";
 const maxBytes = requestBounds.body.value;
 const maxBytesOfPeople = requestBounds.accountBody.value;
 const maxDepth = requestBounds.nesting.value;
-/** Paths with longer bodies, which are read after the caller is known. */
+/** Paths that accept longer bodies, which are read after authentication. */
 const longBodies = /\/api\/v1\/config\/?$/;
 const maxEntries = requestBounds.listInBody.value;
 
@@ -32,18 +32,18 @@ const budgets = {
   ),
 };
 
-/** Whose body it is: of an organization, or of a network, from which people were signed in or not. */
+/** Client to whose budget a body counts: an organization, or a network with or without recent sign-ins. */
 export type BodyClient = { organizationId: string } | { address: string; isKnown: boolean };
 
 /**
- * Bounds the body of a request, which Bun buffers in memory. A body whose Content-Length exceeds the limit is
- * discarded; a body without Content-Length is bounded in `readBody`.
+ * Limits the body of a request, which Bun would buffer in memory. A body whose Content-Length exceeds the limit is
+ * discarded; one without Content-Length is limited in `readBody`.
  */
 export function withBoundedBody(request: Request): Request {
   const isChunked = request.headers.has("transfer-encoding");
   if (!isChunked && lengthOf(request) <= maxBytes) return request;
   if (!isChunked && !longBodies.test(pathOf(request))) void request.body?.cancel();
-  // Only for these requests: Bun creates the signal of a request on first access.
+  // Only for long bodies, because Bun creates the signal of a request on first access.
   const { url, method, headers, signal } = request;
   return replaceRequest(new Request(url, { method, headers, signal }), request);
 }
@@ -52,7 +52,10 @@ function lengthOf({ headers }: Request): number {
   return Number(headers.get("content-length") ?? 0);
 }
 
-/** The body's bytes; empty when there is none. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, then RATE_LIMITED where too many arrive at once. */
+/**
+ * Reads the body; empty if there is none. Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, or RATE_LIMITED if too
+ * many bodies arrive at once.
+ */
 export async function readBody(
   request: Request,
   client: BodyClient,
@@ -68,7 +71,7 @@ export async function readBody(
   return readBytes(request, client, "organizationId" in client ? maxBodyBytes : maxBytesOfPeople);
 }
 
-/** The bytes of a body of any type. Throws PAYLOAD_TOO_LARGE, then RATE_LIMITED where too many arrive at once. */
+/** Reads a body of any type. Throws PAYLOAD_TOO_LARGE, or RATE_LIMITED if too many bodies arrive at once. */
 export async function readBytes(
   request: Request,
   client: BodyClient,
@@ -95,10 +98,12 @@ function reserved(client: BodyClient, bytes: number): () => void {
   return budget.take(networkOf(client.address), bytes);
 }
 
-/** Bytes of `{}`, which some clients send with every request. */
+/** Length of `{}`, which some clients send with every request. */
 const emptyObjectBytes = 2;
 
-/** Throws VALIDATION_ERROR for a GET with a body: Bun drops it unread, and it could have been a filter. */
+/**
+ * Throws VALIDATION_ERROR for a GET with a body. Bun drops such a body unread, although it could contain a filter.
+ */
 export function mustHaveNoBody(request: Request) {
   const length = request.headers.get("content-length");
   const isEmpty = length === null || Number(length) <= emptyObjectBytes;
@@ -106,7 +111,7 @@ export function mustHaveNoBody(request: Request) {
     throw invalid("body", `is not read with ${request.method}; use query parameters`);
 }
 
-/** The media type that a body in UTF-8, or in no charset, was sent as, in lower case; else empty. */
+/** Returns the media type of a body in lower case; empty if it is invalid or not in UTF-8. */
 export function mediaTypeOf(request: Request): string {
   const header = request.headers.get("content-type") ?? "";
   const type = /^\s*([a-z]+\/[a-z0-9.+-]+)\s*(;\s*charset\s*=\s*("utf-8"|utf-8)\s*)?;?\s*$/i.exec(
@@ -157,8 +162,8 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array<Ar
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * JSON (RFC 8259), at most 32 levels deep; a long body is read entry by entry. Throws INVALID_JSON, or
- * VALIDATION_ERROR for a repeated name, a list that is too long and a number that would be rounded.
+ * Parses JSON (RFC 8259) with at most 32 levels. A long body is parsed entry by entry. Throws INVALID_JSON, or
+ * VALIDATION_ERROR for repeated names, too long lists, and numbers that would be rounded.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw unreadable("The body is empty; send a JSON object.");
@@ -176,7 +181,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 export function parseJsonText(text: string): unknown {
-  // JSON.parse and schemas recurse: deep nesting is rejected first.
+  // Checks the depth first, because JSON.parse and schemas are recursive.
   const { depth, members } = shapeOf(text);
   if (depth > maxDepth) throw tooDeep();
   let value: unknown;
@@ -187,7 +192,7 @@ export function parseJsonText(text: string): unknown {
   }
   const counts = { members: 0 };
   mustBeBounded(value, "body", counts);
-  // JSON.parse returns one value of a repeated name, so fewer members remain.
+  // JSON.parse returns only one value of a repeated name, so the parsed value has fewer members.
   const repeated = counts.members < members ? findRepeatedName(text) : null;
   if (repeated !== null) throw invalid(excerpt(repeated), "must be given only once");
   return value;
@@ -199,7 +204,7 @@ function unreadable(message: string) {
 
 type Counts = { members: number };
 
-/** Adds the members of `value` to the counts. */
+/** Adds the members of a value to the counts. Throws VALIDATION_ERROR for a list that is too long. */
 function mustBeBounded(value: unknown, path: string, counts: Counts) {
   if (typeof value !== "object" || value === null) return;
   const entries = Array.isArray(value) ? value : Object.values(value);

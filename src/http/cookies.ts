@@ -5,19 +5,21 @@ type Cookie = {
   sameSite: "Strict" | "Lax";
 };
 
-/** Value of the cookie with this name; null without one. */
+/** Returns the value of a cookie; null if it is missing. */
 export function cookieOf({ headers }: Request, name: string): string | null {
   const start = `${name}=`;
   const pair = (headers.get("cookie") ?? "").split(/;\s*/).find((one) => one.startsWith(start));
   return pair?.slice(start.length) ?? null;
 }
 
-/** A Set-Cookie that scripts do not see; only over TLS where the browser came over it. */
+/**
+ * Creates a Set-Cookie header that is hidden from scripts. The cookie is restricted to TLS if the browser uses TLS.
+ */
 export function setCookieOf(
   { headers, url }: Request,
   { name, value, maxAgeSeconds, sameSite }: Cookie,
 ): string {
-  // Behind a proxy that ends TLS, only the browser knows that it came over it.
+  // Behind a proxy that terminates TLS, only the Origin header shows that the browser uses TLS.
   const isSecure = [headers.get("origin") ?? url, url].some((one) => one.startsWith("https:"));
   const secure = isSecure ? "; Secure" : "";
   return `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${sameSite}${secure}`;

@@ -1,4 +1,4 @@
-/** Declares the routes of the API: access, schemas and use case, and the steps that each request passes. */
+/** Declares the routes of the API with their access, schemas and use cases, and runs the steps of each request. */
 import type { ResolvePath } from "elysia";
 import { z } from "zod";
 import { type Scope, scopeOf } from "../events/scope.ts";
@@ -41,11 +41,13 @@ import {
   visitorContextOf,
 } from "./visitor-context.ts";
 
-/** Query and body of a route without any. Clients that always send `{}` are accepted. */
+/** Query and body of a route without either. An empty object is accepted, because some clients always send `{}`. */
 const NoQuery = z.strictObject({});
 const NoBody = z.strictObject({}).optional();
 
-/** Required access: to read or write data of an organization, to administer the appliance, to be signed in, or none. */
+/**
+ * Required access: to read or write an organization's data, to administer the appliance, to be signed in, or none.
+ */
 type Access = "read" | "write" | "administrator" | "person" | "anyone";
 
 /** Declaration of one route: access, schemas and texts for the OpenAPI document. */
@@ -57,42 +59,48 @@ type Declared<
   X extends Access = Access,
   U extends readonly string[] = readonly string[],
 > = {
-  /** Operation id in the OpenAPI document; unique. */
+  /** Unique operation ID in the OpenAPI document. */
   name: string;
   access: X;
-  /** Required role, if it is higher than viewer for reads and member for writes. */
+  /** Required role, if it is higher than viewer for reads or member for writes. */
   role?: Role;
   summary: string;
   description?: string;
   query?: Q;
   body?: B;
-  /** Media types of a body that is accepted as bytes, instead of JSON. */
+  /** Media types of a body that the use case receives as bytes, instead of JSON. */
   upload?: U;
-  /** Maximum bytes of a body, if higher than usual. `http/body.ts` names its path, too. */
+  /** Maximum bytes of a body, if higher than usual. The path must also be in `longBodies` of `http/body.ts`. */
   maxBodyBytes?: number;
-  /** Media type of a stream; `handle` returns the Response itself. */
+  /** Media type of a stream, for which `handle` returns a Response. */
   streams?: "text/event-stream" | "application/vnd.sqlite3" | "text/csv" | "application/x-ndjson";
-  /** Media type of a response whose bytes `handle` returns, instead of JSON. Browsers save a `File`. */
+  /** Media type of a response that `handle` returns as bytes, instead of JSON. Browsers save a `File`. */
   bytes?: "image/jpeg" | "text/csv";
-  /** Whether the response can be long: it is rendered in slices of the event loop, and compressed. */
+  /** Whether the response can be long. It is then compressed, and rendered in slices of the event loop. */
   long?: boolean;
-  /** 201 adds a Location. */
+  /** Status of the response. 201 adds a Location header. */
   status?: 200 | 201;
-  /** False if a created record has no path of its own. */
+  /** False if a created record has no path, and thus no Location header. */
   isLocated?: boolean;
-  /** Caches the response until the next write to any table, or to the named tables. It must depend only on rows, URL, scope and hour. */
+  /**
+   * Caches the response until the next write to any table, or to the listed tables. The response must depend only on
+   * rows, URL, scope and hour.
+   */
   cached?: true | readonly string[];
-  /** Maximum duration of a use case with effects outside the database. Its Idempotency-Key is claimed before it runs. */
+  /**
+   * Maximum duration of a use case with effects outside the database, in seconds. It claims its Idempotency-Key
+   * before it runs.
+   */
   timeoutSeconds?: number;
-  /** Error codes in addition to those of every route, or of every route with a path parameter. */
+  /** Error codes in addition to those of all routes, and of all routes with a path parameter. */
   errors?: readonly ("NOT_FOUND" | "CONFLICT" | "PRECONDITION_FAILED")[];
 };
 
-/** Schema of the whole response, or of its `data`. It drops undeclared fields: the secrecy filter of every route. */
+/** Schema of the whole response, or of its `data`. It drops undeclared fields, which also protects secrets. */
 type Returns<R extends z.ZodType, D extends z.ZodType> =
   { response: R; data?: never } | { data: D; response?: never };
 
-/** Data of a response; its lists can be read while they are sent. */
+/** Data of a response, whose lists can be streamed from the database. */
 type WithStreamed<T> =
   | T
   | (T extends readonly (infer E)[] ? StreamedList<E> : never)
@@ -100,7 +108,7 @@ type WithStreamed<T> =
 
 const streamedTurns = perOrganization();
 
-/** Maximum duration of a long response on a busy machine. */
+/** Maximum duration of a long response on a busy machine, in seconds. */
 export const longSeconds = 60;
 
 type Upload = { type: string; bytes: Uint8Array };
@@ -109,7 +117,7 @@ const noUpload: Upload = { type: "", bytes: new Uint8Array() };
 type Parsed<Q extends z.ZodType, B extends z.ZodType> = {
   query: z.output<Q>;
   body: z.output<B>;
-  /** Body of a route with `upload`; else empty. */
+  /** Body of a route with `upload`; otherwise empty. */
   upload: Upload;
 };
 
@@ -120,14 +128,14 @@ type Input<
   X extends Access,
 > = Caller<X> &
   Parsed<Q, B> & {
-    /** Parameters of the path, not validated. */
+    /** Parameters of the path, before validation. */
     params: ResolvePath<Path>;
     services: RequestServices;
     request: Request;
     requestContext: RequestContext;
   };
 
-/** Data belong to an organization; people and their sessions do not. */
+/** Context of the caller. Data belongs to an organization; people and sessions do not. */
 type Caller<X extends Access> = X extends "read" | "write"
   ? { scope: Scope }
   : { context: X extends "administrator" | "person" ? SignedInContext : VisitorContext };
@@ -135,14 +143,14 @@ type Caller<X extends Access> = X extends "read" | "write"
 type AnyCaller =
   { principal: Principal; scope: Scope } | { principal: null; context: VisitorContext };
 
-/** The part of Elysia's context that handlers use. */
+/** Subset of Elysia's context that handlers use. */
 type HandlerContext<Params = unknown> = {
   request: Request;
   params: Params;
   requestContext: RequestContext;
 };
 
-/** Path, handler and hook of a route, to be spread into Elysia's `.get(…)`. */
+/** Creates the path, handler and hook of a route, for Elysia's `.get(…)` and similar methods. */
 export function endpoint<
   const Path extends string,
   Q extends z.ZodType = typeof NoQuery,
@@ -172,23 +180,27 @@ export function endpoint<
   let responseSchema: z.ZodType | undefined;
   const spec: Endpoint = {
     ...declared,
-    // Created with the first response: creating all of them would slow down the start.
+    // Created with the first response, because creating all schemas would slow down the start.
     get response() {
       return (responseSchema ??= data === undefined ? (response as R) : dataOf(data));
     },
   };
   const route = new RouteHandler(spec, handle as UseCase, data !== undefined);
-  // Elysia derives from the parameters what it prepares. The type is that of the body, for clients.
+  // Elysia prepares the context by the handler's parameters, so they are destructured. The return type is that of the
+  // body, for clients.
   const handler = ({ request, params, requestContext }: Context) =>
     route.serve({ request, params, requestContext }) as unknown as Promise<Sent>;
   const hook = { parse: "none" as const, detail: { endpoint: spec } as object };
   return [path, handler, hook as typeof hook & Accepts<Q, B, U>] as const;
 }
 
-/** A use case without the types of its route. */
+/** A use case, without the types of its route. */
 type UseCase = (input: unknown) => Promise<unknown>;
 
-/** Serves the requests of one route: access, rate limit, media type, length, JSON, schemas, then the use case. */
+/**
+ * Serves the requests of a route. Checks access, rate limit, media type, length, JSON and schemas, in this order, and
+ * runs the use case.
+ */
 class RouteHandler {
   readonly #spec: Endpoint;
   readonly #useCase: UseCase;
@@ -309,7 +321,7 @@ class RouteHandler {
     return render(context.request, this.#spec, payload);
   }
 
-  /** Renders a response that reads while it is sent: one at a time for each organization. */
+  /** Renders a response that is streamed from the database, one at a time per organization. */
   async #respondInTurn(
     { request, requestContext }: HandlerContext,
     { principal }: AnyCaller,
@@ -325,7 +337,7 @@ class RouteHandler {
   }
 }
 
-/** Input of a use case. `identifyCaller` made sure that the caller is the one that its type names. */
+/** Creates the input of a use case. `identifyCaller` has verified that the caller has the declared type. */
 function inputOf(
   { request, params, requestContext }: HandlerContext,
   caller: AnyCaller,
@@ -336,8 +348,8 @@ function inputOf(
 }
 
 /**
- * Query and body of a route, for the types of Elysia and of the admin page's client. Elysia receives no schema:
- * it would validate before access, rate limit and media type are checked.
+ * Query and body of a route, for the types of Elysia and of the admin page's client. Elysia receives no schema,
+ * because it would validate before access, rate limit and media type are checked.
  */
 type Accepts<Q extends z.ZodType, B extends z.ZodType, U extends readonly string[]> = {
   query: StandardSchema<z.input<Q>>;
@@ -352,7 +364,7 @@ function bodyClientOf(requestContext: RequestContext, { principal }: AnyCaller):
   return { address, isKnown: session !== null || services.knownNetworks.has(address) };
 }
 
-/** Returns the caller. Throws UNAUTHORIZED, FORBIDDEN or RATE_LIMITED. */
+/** Identifies and authorizes the caller. Throws UNAUTHORIZED, FORBIDDEN or RATE_LIMITED. */
 function identifyCaller(
   requestContext: RequestContext,
   request: Request,
@@ -364,7 +376,7 @@ function identifyCaller(
     authorize(services, principal, access, role);
     return {
       principal,
-      // A cached response needs none.
+      // Created on access, because cached responses don't need it.
       get scope() {
         return requestScope(requestContext, principal, request);
       },
@@ -378,7 +390,7 @@ function identifyCaller(
   return { principal: null, context: visitorContextOf(requestContext, request) };
 }
 
-/** Scope of a use case in the organization of the principal. */
+/** Creates the scope of a use case, in the organization of the principal. */
 function requestScope(
   { services, requestId }: RequestContext,
   { organizationId, actor, scope }: Principal,

@@ -1,24 +1,26 @@
-/** Keeps floods of new connections from blocking the event loop. */
+/** Prevents floods of new connections from blocking the event loop. */
 import type { Clock } from "../core/time/clock.ts";
 
 export type RequestHandler = (request: Request) => Response | Promise<Response>;
 
-/** Requests between two measurements of a turn of the event loop … */
+/** Number of requests between two measurements of an event-loop turn. */
 const sample = 32;
-/** … and the minimum pause after one, because telling connections apart takes a system call each. */
+/**
+ * Minimum pause between two measurements, in milliseconds. Identifying connections takes a system call per request.
+ */
 const restMs = 8;
-/** New connections wait for the next turn after one has lasted this long … */
+/** Duration of a turn, in milliseconds, after which new connections wait for the next turn. */
 const longMs = 8;
-/** … unless it had few connections: a busy machine makes turns long, too. */
+/** Number of connections that a turn always serves, because turns are also long on a busy machine. */
 const fewConnections = 8;
-/** Time for waiting requests per turn. */
+/** Time for waiting requests per turn, in milliseconds. */
 const portionMs = 5;
 
 /**
- * Bun serves new connections before open ones and timers, so sixteen clients that connect for each request
- * would block all others. New connections in a long turn of the event loop wait for the next turn. A
- * connection that was served in the same turn continues, because Bun closes it if its next request arrives
- * before the response. `connectionOf` identifies the connection of a request.
+ * Lets new connections in a long event-loop turn wait for the next turn. Bun serves new connections before open ones
+ * and timers, so sixteen clients that connect for each request would block all others. A connection that was served
+ * in the same turn continues. Bun would close it if its next request arrived before the response. `connectionOf`
+ * identifies the connection of a request.
  */
 export function fairTurns(
   handle: RequestHandler,

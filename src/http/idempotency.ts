@@ -14,24 +14,26 @@ import type { Principal } from "./access/session.ts";
 import { pathOf } from "./request.ts";
 import type { RequestContext } from "./request-context.ts";
 
-/** Responses are stored for 24 hours by API key or person, and route. */
+/** How long responses are stored, by API key or person, and route. */
 const keptMs = 24 * 3600 * 1000;
-/** After this time a claim counts as left by a process that died: the request can be repeated. */
+/** Age from which a claim counts as abandoned by a dead process. The request can then be repeated. */
 const claimedMs = 5 * 60_000;
-/** The status of a claim: the request is being answered. */
+/** Status of a claim, before its response is stored. */
 const claimed = 0;
 
-/** Keys of requests in flight in this process. Guards in the write exclude those of other processes. */
+/** Claims of requests in flight in this process. For other processes, guards in the write prevent duplicates. */
 const inFlightOn = perStore(() => new Set<string>());
 
-/** Methods that add something each time; a repeated PUT or DELETE does not. */
+/** Whether a repeated request of this method would have another effect. A repeated PUT or DELETE would not. */
 export const takesIdempotencyKey = (method: string) => method === "POST" || method === "PATCH";
 
-/** Path of the request, which is part of the key, with the method unless it is POST. */
+/**
+ * Returns the path of the request, which is part of the claim. For methods other than POST, it includes the method.
+ */
 export const routeOf = (request: Request) =>
   request.method === "POST" ? pathOf(request) : `${request.method} ${pathOf(request)}`;
 
-/** The key of this request; null without one. Throws VALIDATION_ERROR. */
+/** Returns the Idempotency-Key of a request; null if there is none. Throws VALIDATION_ERROR. */
 export function idempotencyKeyOf(request: Request): string | null {
   const key = request.headers.get("idempotency-key");
   if (key !== null && !/^[\x21-\x7e]{1,255}$/.test(key))
@@ -44,18 +46,17 @@ type Asked = {
   route: string;
   idempotencyKey: string;
   body: Uint8Array;
-  /** Whether the key is claimed before anything is done. */
+  /** Whether the key is claimed before the use case runs. */
   isClaimed: boolean;
 };
 
-/** Executes the use case. Returns statements that store its response, to be part of its own write. */
+/** Runs a use case. `remember` returns the statements that store its response, which belong to its write. */
 type UseCase = (remember: ((data: object) => Statement[]) | null) => Promise<ApiResponse>;
 
 /**
- * Executes a request at most once under its key. The response is stored in the same write as the change, and
- * replayed when the request is repeated. A use case with effects outside the database claims the key first,
- * so that only one node executes it. Throws CONFLICT while the first request is in flight, and
- * IDEMPOTENCY_KEY_REUSED for another body.
+ * Executes a request at most once per key. The response is stored in the same write as the change, and replayed for a
+ * repeated request. A use case with effects outside the database claims the key first, so that only one node executes
+ * it. Throws CONFLICT while the first request is in flight, and IDEMPOTENCY_KEY_REUSED for a different body.
  */
 export async function onlyOnce(
   context: RequestContext,
@@ -77,7 +78,7 @@ export async function onlyOnce(
 }
 
 class KeyedRequest {
-  /** Organization, caller, route and key: unique among stored responses. */
+  /** Unique ID of the stored response: organization, caller, route and key. */
   readonly claim: string;
   readonly #context: RequestContext;
   readonly #key: Pick<Row, "organizationId" | "actorId" | "route" | "idempotencyKey">;
@@ -115,7 +116,7 @@ class KeyedRequest {
     );
   }
 
-  /** Condition for a stored response, or a claim, that has not expired. */
+  /** Condition for a stored response or a claim that has not expired. */
   #fresh() {
     // A response from the future was stored before the clock was set back. It expires as if it were new.
     const isWithin = (ms: number) =>
@@ -168,7 +169,7 @@ class KeyedRequest {
     return response;
   }
 
-  /** The response as it is stored: without its body if that is too long and can be read again. */
+  /** Prepares a response for storage. Omits a body that is too long if the resource can be read again. */
   #storable({ status, location, etag, body }: ApiResponse, usedBytes: number): StoredResponse {
     const { services, resources } = this.#context;
     const bytes = typeof body === "string" ? Buffer.byteLength(body) : Infinity;
@@ -177,7 +178,7 @@ class KeyedRequest {
     if (typeof body !== "string" || (!hasRoom && isReadable()))
       return { status, location, etag, body: "" };
     if (usedBytes > maxBytes) throw tooMany();
-    // Sealed, because a response can contain a value that is sealed elsewhere, such as a push URL.
+    // Encrypted, because a response can contain secrets, such as the URL of a push monitor.
     return { status, location, etag, body: services.vault.seal(body, this.claim) };
   }
 
@@ -200,7 +201,7 @@ const maxBody = requestBounds.idempotentBody.value;
 const maxRows = requestBounds.idempotentResponses.value;
 const maxBytes = requestBounds.idempotentBodies.value;
 
-/** Without room for another key a request is rejected: a key that is dropped could be executed twice. */
+/** Rejects a request if there is no space for its key. Dropping another key could execute that request twice. */
 const tooMany = () =>
   new AppError(
     "RATE_LIMITED",
@@ -208,7 +209,7 @@ const tooMany = () =>
     { headers: { "Retry-After": "3600" } },
   );
 
-/** The current resource, for a response whose body was not stored. */
+/** Replays a response without a stored body, by reading the resource again. */
 function replayed(read: Response, { status, location }: StoredResponse): Response {
   const headers = new Headers(read.headers);
   headers.set("Idempotency-Replayed", "true");
@@ -243,7 +244,7 @@ function busy() {
   });
 }
 
-/** Removes responses that are no longer replayed. */
+/** Removes expired responses. */
 export function sweepResponses(sweeping: Sweeping): Promise<void> {
   const before = timestamp(sweeping.now - keptMs);
   return sweepRows(sweeping, "idempotent_answers", "created_at < ?", [before]);

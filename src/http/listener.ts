@@ -1,4 +1,4 @@
-/** Listens on ports: TLS, and the steps of every request on every port. */
+/** Listens on ports with optional TLS, and handles the common steps of all requests. */
 import { isIP } from "node:net";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
@@ -16,7 +16,7 @@ import type { TransferLimit } from "./responses/large-bodies.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { Proxies } from "./access/trusted-proxies.ts";
 
-/** A certificate chain and its key, as PEM. */
+/** A certificate chain and its private key, in PEM. */
 export type Tls = { cert: string; key: string };
 
 type Listening = {
@@ -28,10 +28,10 @@ type Listening = {
   log: Log;
 };
 
-/** Half a year. Other ports and subdomains of the name are not affected. */
+/** Half a year, without subdomains. */
 const strictTransport = "max-age=15552000";
 
-/** Handles every request on every port: requires one host, bounds the body, and adds a request id. */
+/** Wraps the handler of all ports. Requires one host, limits the body, and adds a request ID and logs. */
 export function requestHandler(
   { log, tls, proxies, requests, transfers }: Omit<Listening, "host">,
   handle: RequestHandler,
@@ -68,19 +68,19 @@ const tooManyTransfers = () =>
     headers: { "Retry-After": "2" },
   });
 
-/** A port that answers until it is stopped. */
+/** A port that serves requests until it is stopped. */
 export type Port = {
   readonly number: number;
-  /** Knows the connection of each request on whichever port. */
+  /** Server that knows the connections of all requests, even those of other ports. */
   readonly server: Bun.Server<undefined>;
   readonly pendingRequests: number;
   /** Uses this certificate for new connections. Finishes pending requests and closes idle connections. */
   useTls(tls: Tls): void;
-  /** Accepts no more connections; `closeActive` closes the open ones. */
+  /** Stops accepting connections. `closeActive` also closes the open ones. */
   stop(closeActive?: boolean): Promise<unknown>;
 };
 
-/** Throws an Error with a next step when the port or the certificate can't be used. */
+/** Opens a port. Throws an Error with the next step if the port or the certificate is unusable. */
 export function listen(
   { host, ...shared }: Listening,
   wanted: number,
@@ -95,7 +95,7 @@ export function listen(
       port,
       fetch,
       idleTimeout: 10,
-      // Bun would send a 413 without a body. `withBoundedBody` prevents that Bun buffers more.
+      // Unlimited, because Bun would send a 413 without a body. `withBoundedBody` limits the body instead.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       ...(tls && { tls }),
     });
@@ -122,7 +122,7 @@ export function listen(
       return [...servers].reduce((sum, { pendingRequests }) => sum + pendingRequests, 0);
     },
     useTls(tls) {
-      // Bun's `reload` does not replace the certificate.
+      // Opens a new server, because Bun's `reload` does not replace the certificate.
       const before = current;
       void before.server.stop().then(() => servers.delete(before.server));
       try {
@@ -147,7 +147,10 @@ const whyNotListening: Record<string, string> = {
 
 const notAnAddress = "--host must be an IP address of this machine, or 0.0.0.0 for all";
 
-/** Reads certificate and key; null without options. Throws VALIDATION_ERROR for a key that others can read or that does not match. */
+/**
+ * Reads certificate and key; null without these options. Throws VALIDATION_ERROR for a key that other users can read,
+ * and for one that does not match.
+ */
 export function tlsOf(files: {
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
@@ -155,14 +158,15 @@ export function tlsOf(files: {
   const { tlsCert, tlsKey } = files;
   if (tlsCert === undefined || tlsKey === undefined) return null;
   const tls = { cert: plainPem(pem(tlsCert)), key: plainPem(pem(tlsKey)) };
-  // Windows has no such modes.
+  // Windows has no file modes.
   if (process.platform !== "win32" && (statSync(tlsKey).mode & 0o077) !== 0)
     throw invalid(
       "--tls-key",
       `must name a file that its owner alone may read: chmod 600 ${tlsKey} mends it`,
     );
   try {
-    // Each check covers a gap of another: createSecureContext accepts an empty text, the others read only one certificate.
+    // Three checks, because createSecureContext accepts an empty text, and the others read only the first
+    // certificate.
     createPrivateKey(tls.key);
     new X509Certificate(tls.cert);
     createSecureContext(tls);

@@ -1,4 +1,4 @@
-/** Error responses in the OpenAPI document. */
+/** Describes error responses for the OpenAPI document. */
 import { z } from "zod";
 import type { ErrorCode } from "../core/errors.ts";
 import { statusOf } from "./responses/error-response.ts";
@@ -50,7 +50,7 @@ function errorExample(code: ErrorCode) {
   return { error: { code, message: errorTexts[code], ...(details && { details }), requestId } };
 }
 
-// A wrong method has no operation to refer from, and 421 belongs to the admin page.
+// 405 belongs to no operation, and 421 belongs to the admin page.
 const referred = errorCodes.filter(
   (code) => code !== "METHOD_NOT_ALLOWED" && code !== "MISDIRECTED_REQUEST",
 );
@@ -68,7 +68,7 @@ function headersGiven(status: number): Record<string, z.ZodType> {
   return given;
 }
 
-/** One response per status, which operations refer to. */
+/** One response per status, to which operations refer. */
 export const errorResponses = Object.fromEntries(
   [...codesByStatus].map(([status, codes]) => [
     `Error${status}`,
@@ -87,7 +87,7 @@ export const errorResponses = Object.fromEntries(
   ]),
 );
 
-/** Error responses of an operation with these codes. */
+/** References to the error responses of an operation with these codes. */
 export function referencesTo(codes: readonly ErrorCode[]) {
   const statuses = [...new Set(codes.map((code) => statusOf[code]))].sort((a, b) => a - b);
   return Object.fromEntries(

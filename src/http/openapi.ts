@@ -13,10 +13,10 @@ import type { Endpoint } from "./endpoint.ts";
 import { takesIdempotencyKey } from "./idempotency.ts";
 import { errorResponses, header, referencesTo, requestIdHeader } from "./openapi-errors.ts";
 
-/** A route as Elysia lists it; routes of the API have an endpoint. */
+/** A route as listed by Elysia. Routes of the API have an endpoint. */
 export type Route = { method: string; path: string; hooks: { detail?: { endpoint?: Endpoint } } };
 
-/** All error codes of a route: those of every route, and its own. */
+/** Returns all error codes of a route. */
 function codesOf(
   method: string,
   path: string,
@@ -47,7 +47,7 @@ function headersTaken(method: string, spec: Endpoint) {
   };
 }
 
-/** A path as OpenAPI writes it. */
+/** Converts a path to OpenAPI's notation. */
 export function templateOf(path: string): string {
   return path.replace(/:([A-Za-z]+)/g, "{$1}");
 }
@@ -76,7 +76,7 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
     ...(spec.body && {
       requestBody: { required: true, content: { "application/json": { schema: spec.body } } },
     }),
-    // A body of bytes has no schema in OpenAPI 3.1, only its media types.
+    // In OpenAPI 3.1, a binary body has no schema, only media types.
     ...(spec.upload && {
       requestBody: {
         required: true,
@@ -127,7 +127,7 @@ type Beside = {
   summary: string;
   description?: string;
   asksForKey?: boolean;
-  /** The success response. */
+  /** Description of the successful response. */
   result: string;
   content: NonNullable<ZodOpenApiResponseObject["content"]>;
   codes: readonly ErrorCode[];
@@ -144,7 +144,7 @@ function beside({ asksForKey = false, result, content, codes, ...operation }: Be
   };
 }
 
-/** Routes that are no endpoints of a resource. */
+/** Routes that belong to no resource. */
 const besides: ZodOpenApiPathsObject = {
   "/api/v1/openapi.json": beside({
     operationId: "getOpenApi",
@@ -230,8 +230,8 @@ const tags: Record<string, { name: string; description: string }> = {
 type JsonSchema = { [key: string]: unknown };
 
 /**
- * Moves `default` into the description: generators treat a field with a default as required, so that a body without
- * it would not fit its type. Fields of responses need no default.
+ * Moves `default` into the description. Generators treat a field with a default as required, so a body without the
+ * field would not match its type. Response fields need no default.
  */
 function describeDefaults(schema: unknown): void {
   if (typeof schema !== "object" || schema === null) return;
@@ -252,7 +252,10 @@ function describeDefaults(schema: unknown): void {
     describeDefaults(part);
 }
 
-/** The OpenAPI 3.1 document of these routes, of further paths and of the requests that we send. Throws when a route of the API declares no endpoint. */
+/**
+ * Generates the OpenAPI 3.1 document of these routes, of further paths, and of outgoing webhooks. Throws if a route
+ * of the API declares no endpoint.
+ */
 export function openApiOf(
   routes: readonly Route[],
   version: string,

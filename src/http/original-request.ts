@@ -1,11 +1,11 @@
 const originals = new WeakMap<Request, Request>();
 
-/** The request as Bun received it: Bun knows a connection, and has the body, by that one alone. */
+/** Returns the request as Bun received it. Only this object gives access to the connection and the body. */
 export function originalRequest(request: Request): Request {
   return originals.get(request) ?? request;
 }
 
-/** Handles `replacement` instead of a request. */
+/** Registers a replacement for a request, so that `originalRequest` finds the original. */
 export function replaceRequest(replacement: Request, request: Request): Request {
   originals.set(replacement, originalRequest(request));
   return replacement;

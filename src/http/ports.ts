@@ -2,20 +2,26 @@ import type { Port, Tls } from "./listener.ts";
 
 export type Ports = ReturnType<typeof portsOf>;
 
-/** The port that has everything and, while there is one, that of the public pages alone; `onChange` hears which are open. */
+/**
+ * Manages the main port, and the optional second port that serves only public pages. `onChange` receives the open
+ * ports.
+ */
 export function portsOf(
   main: Port,
   openPublic: (number: number) => Port,
   onChange: (open: readonly Port[]) => void,
 ) {
   let publicPort: Port | null = null;
-  /** Closed ports with pending requests. */
+  /** Closed ports that still have pending requests. */
   const closing = new Set<Port>();
   const open = () => (publicPort === null ? [main] : [main, publicPort]);
   const all = () => [...open(), ...closing];
 
   return {
-    /** Opens, moves or closes the port; the old one finishes pending requests. Throws an Error and leaves the old port open if the new one can't be opened. */
+    /**
+     * Opens, moves or closes the public port. The old port finishes its pending requests. Throws an Error and leaves
+     * the old port open if the new one can't be opened.
+     */
     usePublic(number: number | undefined) {
       const before = publicPort;
       publicPort = number === undefined ? null : openPublic(number);
@@ -27,7 +33,7 @@ export function portsOf(
     useTls(tls: Tls) {
       for (const port of open()) port.useTls(tls);
     },
-    /** Number of the port for the public pages; null where there is none. */
+    /** Returns the number of the public port; null if it is closed. */
     publicNumber: () => publicPort?.number ?? null,
     pendingRequests: () => all().reduce((sum, { pendingRequests }) => sum + pendingRequests, 0),
     stop: (closeActive?: boolean) => Promise.all(all().map((port) => port.stop(closeActive))),

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { excerpt } from "../core/text/words.ts";
 import { invalid, parse } from "../core/validation.ts";
 
-/** Parses the query by its schema, without the parameter `except`. Unknown parameters are rejected like unknown fields. */
+/** Parses the query with its schema. Ignores the parameter `except`, and rejects unknown parameters. */
 export function parseQuery<T extends z.ZodType>(
   url: string,
   schema: T,
@@ -22,7 +22,7 @@ export function parseQuery<T extends z.ZodType>(
   return parse(schema, { ...query }, "query");
 }
 
-/** URLSearchParams turns broken escapes into U+FFFD without a word. */
+/** Throws for invalid escapes, which URLSearchParams would silently replace with U+FFFD. */
 function mustDecode(text: string) {
   try {
     decodeURIComponent(text);

@@ -4,18 +4,18 @@ import { originalRequest } from "./original-request.ts";
 const route = Symbol("route");
 type Routed = Request & { [route]?: string };
 
-/** Remembers the pattern of the route that a request has found. */
+/** Records the route pattern of a request. */
 export function setRoute(request: Request, pattern: string) {
   (originalRequest(request) as Routed)[route] = pattern;
 }
 
-/** Known methods by name; clients can invent any others. */
+/** Known methods. Clients can invent others, which are counted together. */
 const methods = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "other"] as const;
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 export type RequestMetrics = ReturnType<typeof requestMetrics>;
 
-/** How long requests take until their response begins. */
+/** Measures the time until responses start. */
 export function requestMetrics() {
   const durations = histogram(
     "signalbox_http_request_duration_seconds",
@@ -23,11 +23,11 @@ export function requestMetrics() {
     ["route", "method", "status"],
     bounds,
   );
-  /** Observers of each route, by method and class of status. */
+  /** Observers by route; in each list by method and status class. */
   const known = new Map<string, ((seconds: number) => void)[]>();
 
   return {
-    /** Counts a response to a request as Bun received it. */
+    /** Counts a response. `received` is the original request. */
     observe(received: Request, { status }: Response, durationMs: number) {
       const pattern = (received as Routed)[route] ?? "unknown";
       let observers = known.get(pattern);

@@ -1,16 +1,16 @@
-/** The path as the client wrote it, without the query. */
+/** Returns the path as sent by the client, without the query. */
 export function pathOf({ url }: Request): string {
   const start = url.indexOf("/", 8);
   const end = url.indexOf("?", start);
   return end === -1 ? url.slice(start) : url.slice(start, end);
 }
 
-/** Address of this appliance as the client reached it, without a trailing slash. */
+/** Origin under which the client reached this appliance, without a trailing slash. */
 export function originOf({ url, headers }: Request): string {
   return `${url.slice(0, url.indexOf(":"))}://${headers.get("host")}`;
 }
 
-/** Whether the method only reads. */
+/** Whether the request only reads data. */
 export function isRead({ method }: Request): boolean {
   return method === "GET" || method === "HEAD";
 }

@@ -3,13 +3,13 @@ import type { Endpoint } from "./endpoint.ts";
 
 type Route = { method: string; path: string; hooks: { detail?: { endpoint?: Endpoint } } };
 
-/** Matches the paths of a route; Elysia finds them with a slash at the end as well. */
+/** Pattern for the paths of a route. Elysia also accepts a trailing slash. */
 export const patternOf = (path: string) =>
   `^${path.replace(/\/$/, "").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`;
 
 /**
- * Finds the address at which GET returns the record that a write responds with: its Location, its own path,
- * or a path above it, such as an incident above its `/resolve`. Null where there is none.
+ * Finds the path at which GET returns the record of a write; null if there is none. This is its Location, its path,
+ * or a parent path, such as the incident of `/resolve`.
  */
 export function resourceFinder(routes: readonly Route[]) {
   const written = routes.filter(({ method }) => method === "POST" || method === "PATCH");
@@ -25,7 +25,7 @@ export function resourceFinder(routes: readonly Route[]) {
   };
 }
 
-/** The path itself, then with fewer segments. */
+/** The path itself, and its two parent paths. */
 const pathsAbove = (path: string) =>
   [0, 1, 2].map((count) =>
     path
@@ -35,7 +35,7 @@ const pathsAbove = (path: string) =>
       .join("/"),
   );
 
-/** The schema of the `data` that a route at this path returns; null where it returns something else. */
+/** Returns the schema of `data` in the response of a path; null if the response has none. */
 function recordAt(routes: readonly Route[], path: string): z.core.$ZodType | null {
   const route = routes.find((one) => new RegExp(patternOf(one.path)).test(path));
   const response = route?.hooks.detail?.endpoint?.response;

@@ -6,7 +6,7 @@ import type { KnownNetworks } from "./access/known-networks.ts";
 import type { Principal, Sessions } from "./access/session.ts";
 import type { ResponseCache } from "./responses/response-cache.ts";
 
-/** Dependencies of every request. A feature that needs more declares it at its routes. */
+/** Services that all requests need. Further dependencies are declared by the routes of a feature. */
 export type RequestServices = ScopeServices &
   AccessLimits & {
     log: Log;
@@ -19,8 +19,11 @@ export type RequestServices = ScopeServices &
   };
 
 export type Keys = {
-  /** Finds the principal of the API key with this SHA-256; null for an unknown, revoked or expired key. Counts as its use. */
+  /**
+   * Finds the principal of the API key with this SHA-256; null for an unknown, revoked or expired key. Counts as a
+   * use of the key.
+   */
   find(hash: string): Promise<Principal | null>;
-  /** Statements that store the last use of keys since the previous call. */
+  /** Statements that store the uses of keys since the previous call. */
   used(): Statement[];
 };

@@ -3,15 +3,15 @@ import type { RequestServices } from "./services.ts";
 import { sessionCookieOf, type Session } from "./access/session.ts";
 import { originOf } from "./request.ts";
 
-/** Context of a use case that belongs to no organization: the visitor of the admin page. */
+/** Context of a use case outside of organizations, such as signing in. */
 export type VisitorContext = Omit<RequestServices, "keys" | "responses" | "extendTimeout"> &
   Pick<RequestContext, "requestId" | "address" | "session"> & {
-    /** Address of this appliance as the visitor reached it, without a trailing slash. */
+    /** Origin under which the visitor reached this appliance, without a trailing slash. */
     origin: string;
     userAgent: string;
     /** Sets the session cookie with this token and lifetime in seconds. */
     setSessionCookie(token: string, seconds: number): void;
-    /** Makes it forget the one it has. */
+    /** Removes the session cookie from the browser. */
     clearSessionCookie(): void;
   };
 

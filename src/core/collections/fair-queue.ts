@@ -3,7 +3,7 @@ import { type Entry, Turns } from "./turns.ts";
 
 export type FairQueue = ReturnType<typeof fairQueue>;
 
-/** Runs up to `atOnce` tasks, one of each client, in turns between clients. */
+/** Runs up to `atOnce` tasks, at most one per client. Clients take turns. */
 export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}) {
   const turns = new Turns<Entry & { start: () => void }>({
     rank: ({ running }) => running,
@@ -28,7 +28,7 @@ export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}) {
   return {
     /** Number of waiting tasks. */
     waiting: () => waiting.values().reduce((sum, count) => sum + count, 0),
-    /** Runs a task in its client's turn. Throws RATE_LIMITED if too many tasks of the client wait. */
+    /** Runs a task when its client's turn is reached. Throws RATE_LIMITED if too many tasks of the client wait. */
     async run<T>(client: string, task: () => Promise<T>): Promise<T> {
       if ((waiting.get(client) ?? 0) >= mostWaiting)
         throw rateLimited(1, "There are too many requests at the moment.");
@@ -40,7 +40,7 @@ export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}) {
       try {
         return await task();
       } finally {
-        // Timers and connections of the event loop run between two tasks.
+        // Lets the event loop serve timers and connections between two tasks.
         setImmediate(() => {
           turns.end({ client });
           startNext();

@@ -1,4 +1,4 @@
-/** A binary heap: the earliest is first, at index 0. */
+/** A binary heap. The earliest entry has index 0. */
 
 export type Heap<T extends { at: number }> = T[];
 

@@ -1,11 +1,11 @@
-/** An object with unchecked fields, or with names that are known only at run time. */
+/** Whether a value is an object and not an array. Its fields are unchecked. */
 
 export type Fields = Record<string, unknown>;
 
 export const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The JSON object in a text; null for anything else. */
+/** Parses a JSON object; null for any other text. */
 export function objectIn(text: string): Fields | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,15 +1,15 @@
-/** How many checks took about how long: by bucket, eight to each doubling of the latency. */
+/** Estimates latency percentiles from counts per bucket. Each doubling of the latency has eight buckets. */
 
 export type LatencyCounts = Readonly<Record<string, number>>;
 
 const bucketsPerDoubling = 8;
 
-/** The bucket of a latency in whole milliseconds: 0 for 0 ms, and from 1 for 1 ms on. */
+/** Returns the bucket of a latency in milliseconds: 0 below 1 ms, and 1 from 1 ms. */
 export function bucketOf(latencyMs: number): number {
   return latencyMs < 1 ? 0 : 1 + Math.floor(Math.log2(latencyMs) * bucketsPerDoubling);
 }
 
-/** The latency at which a bucket begins. */
+/** Lower bound of a bucket, in milliseconds. */
 const beginOf = (bucket: number) => (bucket < 1 ? 0 : 2 ** ((bucket - 1) / bucketsPerDoubling));
 
 export function addCounts(all: readonly (LatencyCounts | null)[]): LatencyCounts {
@@ -31,7 +31,10 @@ export type Percentiles = { p50Ms: number | null; p95Ms: number | null; p99Ms: n
 
 const none: Percentiles = { p50Ms: null, p95Ms: null, p99Ms: null };
 
-/** Whole milliseconds, off by at most a tenth; null where nothing was measured, or counted before buckets were. */
+/**
+ * Returns percentiles in whole milliseconds, with an error of at most 10 %. They are null if some latencies are not
+ * in buckets: older releases stored none.
+ */
 export function percentilesOf(latencies: Latencies): Percentiles {
   const { latencyCount, latencyMin, latencyMax, latencyCounts } = latencies;
   const buckets = Object.entries(latencyCounts)

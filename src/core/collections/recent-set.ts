@@ -1,4 +1,4 @@
-/** Sets a value as the newest in a map of the `capacity` values that were set last. */
+/** Sets a value in a map. Removes the oldest entry if the map has more than `capacity` entries. */
 
 export function setRecent<K, V>(map: Map<K, V>, key: K, value: V, capacity: number) {
   map.delete(key);
@@ -8,7 +8,7 @@ export function setRecent<K, V>(map: Map<K, V>, key: K, value: V, capacity: numb
   map.delete(oldest as K);
 }
 
-/** A set of the `capacity` values that were added last. */
+/** A set of the `capacity` most recently added values. */
 export function recentSet(capacity: number) {
   const values = new Map<string, true>();
   return {

@@ -1,4 +1,4 @@
-/** Interns equal values, up to `capacity` entries. */
+/** Interns equal values. Starts over when it has `capacity` entries. */
 
 export function sharedValues(capacity: number) {
   const known = new Map<string, unknown>();

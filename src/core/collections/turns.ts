@@ -1,10 +1,10 @@
-/** Picks the work that begins next: clients take turns, so that one client's backlog does not delay another client. */
+/** Selects the next work to start. Clients take turns, so that one client's backlog does not delay another client. */
 import { type Heap, pop, push } from "./heap.ts";
 
-/** Counts against a client, and against a lane: a part of its work with its own limit, such as one destination. */
+/** A client, and a lane: a part of its work with a separate limit, such as one destination. */
 type Slot = { client: string; lane?: string | null };
 
-/** Waiting work. A client's entries begin in ascending order of `at`. */
+/** Waiting work. A client's entries start in ascending order of `at`. */
 export type Entry = Slot & { at: number };
 
 type Lane<T extends Entry> = { running: number; parked: Set<T> };
@@ -13,37 +13,37 @@ type Client<T extends Entry> = {
   running: number;
   ready: Heap<T>;
   lanes: Map<string, Lane<T>>;
-  /** The clients among which it takes turns; null while nothing is ready. */
+  /** The clients of the same rank; null while the client has no ready entries. */
   group: Set<Client<T>> | null;
 };
 
 type Rules<T extends Entry> = {
-  /** Precedence of a client: a small integer from 0. The lowest begins first, equals take turns. */
+  /** Rank of a client: a small integer from 0. The lowest rank starts first. Clients of the same rank take turns. */
   rank: (client: Pick<Client<T>, "id" | "running">, turns: Turns<T>) => number;
-  /** Whether a client of this rank can begin now. */
+  /** Whether a client of this rank can start an entry now. */
   admits: (rank: number, turns: Turns<T>) => boolean;
-  /** Entries of one lane of a client that run at once. */
+  /** Maximum running entries per lane of a client. */
   perLane?: number;
-  /** False for an entry that was canceled after it was added. */
+  /** Returns false for an entry that was canceled after it was added. */
   isWanted?: (entry: T) => boolean;
 };
 
 export class Turns<T extends Entry> {
-  /** Entries under way. */
+  /** Number of running entries. */
   running = 0;
-  /** Entries under way beyond the shares of their clients. */
+  /** Number of running entries that exceed the shares of their clients. */
   borrowed = 0;
   #share = 1;
   readonly #rules: Rules<T>;
   readonly #clients = new Map<string, Client<T>>();
-  /** Clients with ready entries by rank, the next turn first. */
+  /** Clients with ready entries by rank. The first client of a group has the next turn. */
   readonly #groups: Set<Client<T>>[] = [];
 
   constructor(rules: Rules<T>) {
     this.#rules = rules;
   }
 
-  /** Entries that each client can have under way without borrowing. */
+  /** Running entries per client that do not count as borrowed. */
   get share(): number {
     return this.#share;
   }
@@ -64,7 +64,7 @@ export class Turns<T extends Entry> {
     this.#regroup(client);
   }
 
-  /** Replaces all waiting entries. Clients that still wait keep their turn. */
+  /** Replaces all waiting entries. Clients with new entries retain their turn. */
   replace(entries: Iterable<T>) {
     for (const client of this.#clients.values()) {
       client.ready = [];
@@ -74,7 +74,7 @@ export class Turns<T extends Entry> {
     for (const client of this.#clients.values()) this.#regroup(client);
   }
 
-  /** Removes canceled entries, which otherwise stay until their turn. */
+  /** Removes canceled entries, which would otherwise wait until their turn. */
   removeCanceled() {
     const isWanted = this.#rules.isWanted ?? (() => true);
     const wanted = [...this.#clients.values()].flatMap(({ ready, lanes }) =>
@@ -83,13 +83,13 @@ export class Turns<T extends Entry> {
     this.replace(wanted);
   }
 
-  /** Begins the next entry and returns it; null if none can begin. */
+  /** Starts and returns the next entry; null if none can start. */
   next(): T | null {
     for (const [rank, group] of this.#groups.entries()) {
       if (group.size === 0 || !this.#rules.admits(rank, this)) continue;
       for (const client of group) {
         const entry = this.#takeReady(client);
-        // Its next turn comes after those of all others.
+        // `begin` adds the client again, behind all others of its rank.
         group.delete(client);
         client.group = null;
         if (entry !== null) {
@@ -102,7 +102,7 @@ export class Turns<T extends Entry> {
     return null;
   }
 
-  /** Counts work as begun, whatever the limits. */
+  /** Counts work as started, regardless of limits. */
   begin({ client: id, lane }: Slot) {
     const client = this.#clientOf(id);
     this.#count(client, 1);
@@ -116,7 +116,7 @@ export class Turns<T extends Entry> {
     this.#count(client, -1);
   }
 
-  /** Takes out the client's first entry whose lane has room, and parks entries whose lane is full. */
+  /** Removes the client's first entry whose lane is below its limit. Parks entries of full lanes. */
   #takeReady(client: Client<T>): T | null {
     const { isWanted, perLane = Infinity } = this.#rules;
     for (let next = pop(client.ready); next !== undefined; next = pop(client.ready)) {
@@ -153,7 +153,7 @@ export class Turns<T extends Entry> {
     return Math.max(0, running - this.#share);
   }
 
-  /** Moves a client to the end of the group of its rank; it keeps its turn if the group is the same. */
+  /** Moves a client to the end of its rank's group. A client that is already in the group retains its turn. */
   #regroup(client: Client<T>) {
     const group = client.ready.length > 0 ? this.#groupOf(this.#rules.rank(client, this)) : null;
     if (group !== client.group) {

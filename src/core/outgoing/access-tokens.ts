@@ -1,21 +1,27 @@
 import { setRecent } from "../collections/recent-set.ts";
 
-/** An access token and its expiry in Unix milliseconds. */
+/** An access token and its expiry, in Unix milliseconds. */
 export type AccessToken = { token: string; until: number };
 
 export type AccessTokens = ReturnType<typeof accessTokens>;
 
-/** Tokens are replaced this early, or by a tenth of a shorter lifetime, so that their use finishes in time. */
+/**
+ * Time before the expiry at which a token is replaced, at most a tenth of its lifetime. Requests in flight then
+ * finish in time.
+ */
 const earlyMs = 60_000;
 
 const maxKept = 1_000;
 
-/** Access tokens (RFC 6749 §1.4), cached in memory until they expire. */
+/** Caches access tokens (RFC 6749 §1.4) in memory until they expire. */
 export function accessTokens() {
   const kept = new Map<string, AccessToken>();
   const asked = new Map<string, Promise<AccessToken>>();
   return {
-    /** The cached token for these credentials, or a new one from `ask`. Concurrent callers share one request. */
+    /**
+     * Returns the cached token of these credentials, or requests one with `ask`. Concurrent callers share one
+     * request.
+     */
     async of(credentials: string, now: number, ask: () => Promise<AccessToken>): Promise<string> {
       const known = kept.get(credentials);
       if (known !== undefined && now < known.until) return known.token;
@@ -26,7 +32,7 @@ export function accessTokens() {
       setRecent(kept, credentials, { token, until: until - early }, maxKept);
       return token;
     },
-    /** Drops the cached token, unless it was replaced since. */
+    /** Drops the cached token. With `token`, does so only if that token is still cached. */
     forget(credentials: string, token?: string) {
       const known = kept.get(credentials);
       if (token === undefined || known?.token === token) kept.delete(credentials);

@@ -8,8 +8,8 @@ import { Blocked, OwnTrouble, TargetFailure } from "./failures.ts";
 import { hasFileHandles, noFileHandles } from "./file-handles.ts";
 
 /**
- * Resolves a host for every check by the hosts file and DNS, and judges all its addresses: a name must not lead to
- * a blocked address.
+ * Resolves a host through the hosts file and DNS, without a cache. Rejects the host if any of its addresses is
+ * blocked.
  */
 export async function allowedAddresses(
   targets: TargetGuard,
@@ -46,7 +46,7 @@ async function resolved(host: string, mayBeUnknown: boolean): Promise<string[]> 
   } catch (error) {
     if (mayBeUnknown) return [];
     const { code } = error as NodeJS.ErrnoException;
-    // The same code for a name whose own servers fail and for a name server that is gone.
+    // Failing name servers of the domain and an unreachable resolver produce the same code.
     if (!hasFileHandles()) throw new OwnTrouble(noFileHandles, true);
     if (!unanswered.has(code ?? "")) throw new TargetFailure("The name does not exist.");
     if (await nameServersAnswer())
@@ -58,10 +58,12 @@ async function resolved(host: string, mayBeUnknown: boolean): Promise<string[]> 
 export const silentNameServers = () =>
   new OwnTrouble("the name servers of this machine don't answer", true);
 
-/** Errors of a lookup that prove nothing about the name (Bun: `ESERVFAIL` for a full file table, too). */
+/**
+ * Lookup errors that don't prove that the name is missing. Bun also reports `ESERVFAIL` when no file handle is free.
+ */
 const unanswered = new Set(["EAI_AGAIN", "EAI_FAIL", "ESERVFAIL", "ETIMEOUT", "ECONNREFUSED"]);
 
-/** Whether the name servers of this machine answer anything at all: every one knows localhost (RFC 6761 §6.3). */
+/** Whether the name servers of this machine respond at all. Every name server knows localhost (RFC 6761 §6.3). */
 export async function nameServersAnswer(): Promise<boolean> {
   try {
     await new Resolver({ timeout: 1_000, tries: 1 }).resolve4("localhost");

@@ -1,4 +1,4 @@
-/** Opens TCP and TLS connections to addresses that were allowed before. */
+/** Opens TCP and TLS connections to addresses that the target guard has allowed. */
 import { connect, isIP } from "node:net";
 import { getCACertificates } from "node:tls";
 import { asciiName } from "../security/destinations.ts";
@@ -13,39 +13,42 @@ import { alertOf, reasonFor, reasonOf } from "./reasons.ts";
 /** Head start of an address before the next one is tried in parallel (RFC 8305 §8). */
 const headStartMs = 250;
 
-/** The TLS version and the certificate of the other side. */
+/** TLS version and certificate of the peer. */
 type Secured = JudgedCertificate & {
-  /** `1.3`. */
+  /** Version number, such as `1.3`. */
   version: string;
 };
 
-/** An open connection. It closes with the signal of its context. */
+/** An open connection. It closes when the context's signal aborts. */
 export type Connection = {
   secured: Secured | null;
   write: (data: string | Uint8Array) => void;
-  /** Passes received data to the last `take`. Resolves when the other side closes, rejects when the connection breaks. */
+  /**
+   * Passes received data to the most recent `take`. Resolves when the peer closes; rejects when the connection
+   * breaks.
+   */
   read(take: (chunk: Buffer) => void): Promise<void>;
   /** Stops reading until `resume`. */
   pause: () => void;
   resume: () => void;
-  /** Starts TLS on a plain connection, as STARTTLS does. All received data must have been read. */
+  /** Starts TLS on a plain connection, as for STARTTLS. All received data must have been read. */
   secure(tls: Tls): Promise<Connection>;
   /** Discards data that arrives later. */
   close: () => void;
 };
 
-/** Name that is requested and that the certificate must have; client certificate and key in PEM. */
+/** TLS settings: the requested name, which the certificate must match, and a client certificate and key in PEM. */
 export type Tls = {
   name: string;
   certificate?: string;
   key?: string;
-  /** Protocol of the application (ALPN, RFC 7301). */
+  /** Application protocol (ALPN, RFC 7301). */
   protocol?: string;
 };
 
 /**
- * Connects to the first of these addresses that accepts. Uses Bun's sockets: at the rate of real checks they
- * need less than half the processor time of node:net, and a third of node:http.
+ * Connects to the first address that accepts. At the rate of real checks, Bun's sockets need less than half the CPU
+ * time of node:net, and a third of node:http.
  */
 export function dial(
   addresses: readonly Address[],
@@ -90,8 +93,8 @@ async function attempt(
 }
 
 /**
- * Tests a silent destination with a socket that can be closed at any time. Bun's sockets can't be aborted
- * before they are open: at an address that does not respond, each stays for two minutes.
+ * Tests a silent destination with a node:net socket, which can be aborted at any time. Bun's sockets can't be aborted
+ * before they open, and wait for two minutes.
  */
 function probe(host: string, port: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -107,12 +110,12 @@ function probe(host: string, port: number, signal: AbortSignal): Promise<void> {
   return promise;
 }
 
-/** Shared: most connections end when no one waits for them. */
+/** Shared instance, because most connections end without a reader. */
 const reset = Object.assign(new Error(), { code: "ECONNRESET" });
 
 type Peer = { hostname: string; port: number } | { unix: string };
 
-/** A connection from its first attempt to its end. */
+/** A connection, from the first attempt until it is closed. */
 class Opening implements Connection {
   secured: Secured | null = null;
   readonly #destination: string;
@@ -138,7 +141,7 @@ class Opening implements Connection {
   }
 
   connect(peer: Peer): Promise<Connection> {
-    // The connection can break when no one reads.
+    // Prevents an unhandled rejection if the connection breaks without a reader.
     this.#ended.promise.catch(() => {});
     this.#signal.addEventListener("abort", () => this.#abort());
     const connecting = Bun.connect({
@@ -153,7 +156,7 @@ class Opening implements Connection {
     return this.#opened.promise;
   }
 
-  // The methods of a connection are passed on as functions.
+  // Arrow functions, because callers pass these methods as values.
   write = (data: string | Uint8Array) => {
     const bytes = typeof data === "string" ? Buffer.from(data) : data;
     this.#unwritten =
@@ -199,7 +202,7 @@ class Opening implements Connection {
     if (this.#socket === null) silentDestinations.add(this.#destination);
     this.#opened.reject(new TargetFailure("No connection could be established."));
     this.#socket?.resume();
-    // TLS sends a goodbye first: a peer that does not read would delay it for ever.
+    // Skips the closing message of TLS, which a peer that doesn't read would delay forever.
     if (this.#isSecure) this.#socket?.terminate();
     else this.#socket?.end();
   }
@@ -209,12 +212,12 @@ class Opening implements Connection {
     if (count > 0) this.#unwritten = this.#unwritten.subarray(count);
   }
 
-  /** Handlers of the plain socket, or of the secured one. */
+  /** Creates the handlers of the plain or the TLS socket. */
   #handlersFor(
     tls: Tls | null,
     { resolve, reject }: Pick<PromiseWithResolvers<Connection>, "resolve" | "reject">,
   ): Bun.SocketHandler<undefined> {
-    // After STARTTLS, the plain socket reports encrypted data.
+    // After STARTTLS, the plain socket still reports encrypted data. Ignores it.
     const isCurrent = () => this.#isSecure === (tls !== null);
     let isOpen = false;
     const establish = () => {
@@ -261,7 +264,7 @@ class Opening implements Connection {
     };
   }
 
-  /** Stores the judged certificate; returns why TLS failed, or null. */
+  /** Stores the judged certificate. Returns the reason if TLS failed; otherwise null. */
   #judge(
     socket: Bun.Socket<undefined>,
     success: boolean,
@@ -269,7 +272,7 @@ class Opening implements Connection {
     tls: Tls,
   ): TargetFailure | null {
     const { code = "" } = (error ?? {}) as NodeJS.ErrnoException;
-    // A certificate for another name is reported in the same way, with a code of TLS.
+    // A certificate for another name also fails, but with a TLS code instead of a system code.
     const isBroken = !success && /^E[A-Z]+$/.test(code);
     const judged = isBroken
       ? null
@@ -283,7 +286,10 @@ class Opening implements Connection {
   }
 }
 
-/** TLS options that accept every certificate: `judgedCertificate` verifies it before data is sent, and knows its expiry. */
+/**
+ * TLS options that accept every certificate. `judgedCertificate` verifies it before data is sent, and reads its
+ * expiry.
+ */
 function optionsOf(
   { name, certificate, key, protocol }: Tls,
   authorities: string | null,
@@ -291,25 +297,27 @@ function optionsOf(
   return {
     rejectUnauthorized: false,
     ...(authorities !== null && { ca: trusted(authorities) }),
-    // Empty for an address: Bun would send it, but RFC 6066 §3 allows only names.
+    // Empty for an IP address, because RFC 6066 §3 allows only names. Bun would send the address.
     serverName: isIP(name) === 0 ? asciiName(name) : "",
     ...(certificate !== undefined && { cert: certificate }),
     ...(key !== undefined && { key }),
-    // In the wire format: Bun ignores a plain name.
+    // In the wire format, because Bun ignores a plain name.
     ...(protocol !== undefined && {
       ALPNProtocols: Buffer.from([protocol.length, ...Buffer.from(protocol)]),
     }),
   };
 }
 
-/** The default authorities and these. */
+/** Default certificate authorities, and the given ones. */
 export const trusted = (authorities: string) => [...getCACertificates("default"), authorities];
 
-/** Why the server rejected the client's certificate. With TLS 1.3 it reports this after the handshake. */
+/**
+ * Explains why the server rejected the client certificate. With TLS 1.3, the server reports this after the handshake.
+ */
 const refusalOf = (error: Error | null, { certificate }: Tls, socket: Bun.Socket<undefined>) =>
   alertOf(
     error?.message ?? "",
     certificate !== undefined,
-    // Bun 1.4.5 returns undefined for none, against its types.
+    // Bun 1.4.5 returns undefined without a certificate, contrary to its types.
     (socket.getPeerX509Certificate() as unknown) !== undefined,
   );

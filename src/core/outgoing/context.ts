@@ -3,14 +3,14 @@ import type { Memory } from "./memory.ts";
 export type Address = {
   address: string;
   family: 4 | 6;
-  /** Of this machine or of a network behind no public route. */
+  /** Whether the address is of this machine or in a private network. */
   isPrivate: boolean;
 };
 
 export type Lookup = {
-  /** Only addresses of this one. */
+  /** Restricts the lookup to this address family. */
   family?: 4 | 6 | null;
-  /** The host as the connecting side resolves it. A proxy's target needs no address here. */
+  /** Purpose of the host. A target behind a proxy can lack a local address, because the proxy resolves it. */
   as?: "target" | "proxy" | "behind a proxy";
 };
 
@@ -33,11 +33,11 @@ export type OutgoingContext = {
     | "loading the page"
     | "waiting for the page"
     | "searching the answer";
-  /** Possible cause of a timeout while waiting for the answer, as a sentence for the organization; null for none. */
+  /** Possible cause of a timeout while waiting for a response, as a sentence for users; null for none. */
   silence?: string | null;
   memory: Memory;
-  /** Certificates of authorities that are trusted in addition to the default ones, in PEM. */
+  /** Additional trusted certificate authorities, in PEM. */
   authorities: string | null;
-  /** Addresses of a host, each one judged. Throws TargetFailure for a blocked or unknown one. */
+  /** Resolves and checks the addresses of a host. Throws TargetFailure for a blocked or unknown host. */
   addressesOf(host: string, port: number | null, manner?: Lookup): Promise<Address[]>;
 };

@@ -1,12 +1,12 @@
-/** Sends queries over UDP to the addresses of a name until one answers. */
+/** Sends UDP queries to the addresses of a name until one responds. */
 import type { Address, OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
 import { firstOf } from "./first-of.ts";
 
-/** Time without an answer after which the query is sent again, and the next address is tried as well. */
+/** Time without a response until the query is repeated and the next address is tried. */
 const againMs = 1_000;
 
-/** A socket to one address. It closes with its signal. */
+/** A socket connected to one address. It closes with its signal. */
 export type Datagrams = {
   send: (message: Uint8Array) => void;
   /** Passes messages to `take`; rejects if no service listens on the port. */
@@ -19,7 +19,7 @@ async function datagramsTo(
   signal: AbortSignal,
 ): Promise<Datagrams> {
   const ending = Promise.withResolvers<never>();
-  // The socket can break when no one reads.
+  // Prevents an unhandled rejection if the socket breaks without a reader.
   ending.promise.catch(() => {});
   let take: (message: Buffer) => void = () => {};
   const socket = await Bun.udpSocket({
@@ -28,7 +28,7 @@ async function datagramsTo(
     connect: { hostname: address, port },
     socket: {
       data: (_socket, message) => take(message),
-      // Bun 1.4.5 hands over the error alone, against its types.
+      // Bun 1.4.5 passes only the error, contrary to its types.
       error: (first: unknown, error?: unknown) => ending.reject(error ?? first),
     },
   });
@@ -51,7 +51,7 @@ async function datagramsTo(
   };
 }
 
-/** Returns the first success of `talk` among the addresses, then closes all sockets. */
+/** Runs `talk` for the addresses, and returns the first success. Then closes all sockets. */
 export async function overDatagrams<T>(
   addresses: readonly Address[],
   port: number,
@@ -73,15 +73,15 @@ export async function overDatagrams<T>(
   }
 }
 
-/** The exchange with one address. */
+/** The query and response of one address. */
 type Conversation<T> = {
-  /** The current query; called again for each repetition. */
+  /** Returns the query. Called again for each repetition. */
   question: () => Uint8Array;
-  /** Reads an answer; null for a message to ignore. Throws TargetFailure. */
+  /** Parses a response; null for a message to ignore. Throws TargetFailure. */
   understood: (message: Buffer) => T | null;
 };
 
-/** Sends the query to each address, repeatedly, until one answers. Throws TargetFailure. */
+/** Sends the query to each address until one responds, with repetitions. Throws TargetFailure. */
 export const askByDatagram = <T>(
   addresses: readonly Address[],
   port: number,

@@ -1,9 +1,9 @@
-/** The target misbehaved; the message is one sentence about it. */
+/** The target misbehaved. The message describes it in one sentence. */
 
 export class TargetFailure extends Error {
-  /** Whether trying again is pointless. */
+  /** Whether a retry is pointless. */
   readonly final: boolean;
-  /** The same message with the received data, for people who can see it; absent without data. */
+  /** The message with the received data, for authorized readers; absent without data. */
   readonly said: string | undefined;
 
   constructor(message: string, final = false, said?: string) {
@@ -13,9 +13,9 @@ export class TargetFailure extends Error {
   }
 }
 
-/** This appliance does not allow connections there. */
+/** The target guard does not allow this target or proxy. */
 export class Blocked extends TargetFailure {
-  /** Null where the name alone is blocked. */
+  /** The blocked address; null if the name itself is blocked. */
   readonly address: string | null;
 
   constructor(issue: string, address: string | null, what: "target" | "proxy" = "target") {
@@ -24,9 +24,9 @@ export class Blocked extends TargetFailure {
   }
 }
 
-/** It could not be tried for a reason on this side: nothing is known about the other one. */
+/** The attempt failed for a local reason, which leaves the state of the target unknown. */
 export class OwnTrouble extends Error {
-  /** Whether the cause affects every target of this machine, not only this one. */
+  /** Whether the cause affects all targets of this machine. */
   readonly isOfMachine: boolean;
 
   constructor(message: string, isOfMachine = false) {

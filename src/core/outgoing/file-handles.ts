@@ -1,13 +1,13 @@
 import { closeSync, openSync } from "node:fs";
 
-/** Free handles that a connection, a name lookup and a child process need together. */
+/** File handles that a connection, a name lookup and a child process need together. */
 const neededHandles = 4;
 
 export const noFileHandles = "this process has no file handles left";
 
 /**
- * Whether this process can open files and sockets. Bun 1.4.5 reports a full file table as a refused connection, so
- * this opens a few files to find out.
+ * Whether this process can still open files and sockets. Bun 1.4.5 reports a full file table as a refused connection,
+ * so this opens a few files to find out.
  */
 export function hasFileHandles(): boolean {
   const opened: number[] = [];

@@ -1,4 +1,4 @@
-/** A SOCKS5 proxy on loopback, through which Chromium reaches only allowed addresses. */
+/** Lets Chromium connect only to allowed addresses, through a local SOCKS5 proxy. */
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { setRecent } from "../collections/recent-set.ts";
 import { type Connection, dial } from "./connection.ts";
@@ -6,19 +6,19 @@ import type { OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
 import { reasonFor } from "./reasons.ts";
 
-/** Destinations whose last failure is remembered. */
+/** Maximum number of destinations whose last failure is stored. */
 const maxFailures = 1_000;
 
-/** Maximum bytes that a page sends: what the target does not read stays in memory. */
+/** Maximum bytes that a page sends. Bytes that the target does not read are buffered in memory. */
 const maxSentBytes = 8 * 1024 * 1024;
 
-/** RFC 1928 §6 */
+/** Replies in the format of RFC 1928 §6. */
 const rejectedReply = Buffer.from([5, 4, 0, 1, 0, 0, 0, 0, 0, 0]);
 const acceptedReply = Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
 
 /**
- * A SOCKS5 proxy on loopback for a program that resolves names itself. It connects only to addresses that
- * the context allows, bounds the bytes in both directions, and closes with the context.
+ * A SOCKS5 proxy on loopback for a program that resolves names by itself. It connects only to addresses that the
+ * context allows, limits the bytes in both directions, and closes with the context.
  */
 export class JudgingProxy {
   readonly #context: OutgoingContext;
@@ -48,7 +48,7 @@ export class JudgingProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Why the last connection to a destination failed, or the page exceeded a limit; null otherwise. */
+  /** Returns the exceeded limit of the page, or the last failure of a destination; null if there is neither. */
   failureOf(host: string, port: number): Error | null {
     return this.#excess ?? this.#failures.get(destinationOf(host, port)) ?? null;
   }
@@ -66,7 +66,7 @@ export class JudgingProxy {
   }
 
   async #serve(socket: Socket) {
-    // One connection must not change the step of the whole check.
+    // A copy, because a single connection must not change the step of the whole check.
     const context = { ...this.#context };
     const { host, port } = await readRequest(socket);
     const destination = destinationOf(host, port);
@@ -85,7 +85,7 @@ export class JudgingProxy {
     socket.end();
   }
 
-  /** Copies both directions; resolves once the target closes its side. */
+  /** Copies data in both directions. Resolves when the target closes its side. */
   #relay(socket: Socket, connection: Connection): Promise<void> {
     const stop = (verb: string, limit: number) => {
       this.#excess ??= new TargetFailure(`The page ${verb} more than ${limit / 1024 / 1024} MiB.`);
@@ -111,7 +111,7 @@ function destinationOf(host: string, port: number): string {
   return `${host.replace(/^\[|\]$/g, "")} ${port}`;
 }
 
-/** Reads the greeting and the destination that the client requests. */
+/** Reads the client's greeting and its requested destination. */
 function readRequest(socket: Socket): Promise<{ host: string; port: number }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ host: string; port: number }>();
   let received = Buffer.alloc(0);

@@ -1,20 +1,20 @@
-/** Buffers for received data, and the count of their memory. */
+/** Buffers received data, and counts its memory. */
 import { release } from "../system/garbage.ts";
 
-/** Counts the bytes of responses in memory, so that many at once can't exhaust it. */
+/** Counts the bytes of responses in memory, so that concurrent responses can't exhaust it. */
 export type Memory = {
   /** Throws OwnTrouble if the limit is reached. */
   take(bytes: number): void;
   giveBack(bytes: number): void;
 };
 
-/** Counts nothing; for callers that buffer little. */
+/** Counts nothing, for callers with small buffers. */
 export const uncounted: Memory = { take() {}, giveBack() {} };
 
-/** Bytes per response that are not counted. */
+/** Uncounted bytes per response. */
 const freeBytes = 8 * 1024;
 
-/** Collects bytes in one buffer of at most `max` bytes; drops the rest. */
+/** A growing buffer of at most `max` bytes. Drops further bytes. */
 export function growingBuffer(max: number, memory: Memory) {
   let buffer: Buffer = Buffer.alloc(0);
   let length = 0;
@@ -46,17 +46,17 @@ export function growingBuffer(max: number, memory: Memory) {
   };
 }
 
-/** Chunks of at least this many bytes are passed on at once; smaller ones are collected. */
+/** Minimum size of a chunk that is passed on immediately. Smaller chunks are collected. */
 const minPiece = 4 * 1024;
 
-/** Passes chunks on in pieces: collects small chunks except the first, and cuts large ones. */
+/** Passes on data in pieces. Collects small chunks, except the first, and splits large ones. */
 export function inPieces(give: (piece: Buffer) => void, maxPiece: number) {
   let gathered: ReturnType<typeof growingBuffer> | null = null;
 
   function flush() {
     const piece = gathered?.bytes();
     if (piece === undefined || piece.length === 0) return;
-    // A new buffer, because the receiver can store the piece.
+    // Needs a new buffer, because the receiver can retain the piece.
     gathered = growingBuffer(minPiece, uncounted);
     give(piece);
   }

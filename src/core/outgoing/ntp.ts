@@ -1,8 +1,8 @@
-/** The SNTP client (RFC 4330): asks a server for the time and returns the offset of its clock. */
+/** Requests the time from an SNTP server (RFC 4330), and computes the offset of its clock. */
 import type { Address, OutgoingContext } from "./context.ts";
 import { askByDatagram } from "./datagrams.ts";
 
-/** Seconds from 1900, the epoch of NTP, to 1970. */
+/** Seconds between 1900, the NTP epoch, and 1970. */
 const since1900 = 2_208_988_800;
 const length = 48;
 const version = 4;
@@ -10,15 +10,17 @@ const client = 3;
 const unsynchronized = 3;
 
 export type ServerTime = {
-  /** Distance to a reference clock; 0 if the server refuses requests. */
+  /** Distance to a reference clock; 0 if the server rejects requests. */
   stratum: number;
   isSynchronized: boolean;
-  /** Milliseconds by which the server's clock is ahead of `now`. */
+  /** Milliseconds by which the server's clock is ahead of the local clock. */
   offsetMs: number;
   latencyMs: number;
 };
 
-/** Returns the first answer of the addresses. `now` is the wall clock in Unix milliseconds. Throws TargetFailure. */
+/**
+ * Returns the first response among the addresses. `now` is the wall clock in Unix milliseconds. Throws TargetFailure.
+ */
 export const queryTime = (
   addresses: readonly Address[],
   port: number,
@@ -39,7 +41,7 @@ export const queryTime = (
     };
   });
 
-/** A client's query (RFC 5905 §7.3), with a nonce in place of the local time. */
+/** Creates a query (RFC 5905 §7.3) with a nonce instead of the local time. */
 function ntpQuery(nonce: Uint8Array): Buffer {
   const message = Buffer.alloc(length);
   message[0] = (version << 3) | client;
@@ -47,7 +49,7 @@ function ntpQuery(nonce: Uint8Array): Buffer {
   return message;
 }
 
-/** The response to the query with this nonce; null for any other message. */
+/** Parses the response to the query with this nonce; null for any other message. */
 function parseResponse(
   message: Buffer,
   nonce: Uint8Array,
@@ -64,7 +66,7 @@ function parseResponse(
   };
 }
 
-/** Unix milliseconds of seconds and their fraction. Seconds below 2^31 are of the era from 2036 on. */
+/** Converts an NTP timestamp to Unix milliseconds. Seconds below 2^31 belong to the era that starts in 2036. */
 function readTime(message: Buffer, at: number): number {
   const seconds = message.readUInt32BE(at);
   const era = seconds < 2 ** 31 ? 2 ** 32 : 0;

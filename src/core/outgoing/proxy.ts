@@ -10,15 +10,17 @@ import { InvalidHttp, named, readHead } from "./http/head.ts";
 import { reasonFor } from "./reasons.ts";
 import { type Wire, wireOf } from "./http/wire.ts";
 
-/** A proxy: `http:` or `socks5:`. */
+/** A proxy whose URL has the scheme `http:` or `socks5:`, with its credentials. */
 export type Proxy = { url: URL; username: string | null; password: string | null };
 
 type Target = { host: string; port: number };
 
-/** Maximum bytes that are read from a proxy before it has connected. */
+/** Maximum bytes that are read from a proxy before it has connected to the target. */
 const maxBytes = 16 * 1024;
 
-/** A connection to the proxy itself, judged as any target. Throws TargetFailure, OwnTrouble. */
+/**
+ * Connects to the proxy itself, whose address must be allowed like any target. Throws TargetFailure or OwnTrouble.
+ */
 export async function connectedTo(
   { url }: Proxy,
   family: 4 | 6 | null,
@@ -35,7 +37,7 @@ export async function connectedTo(
   }
 }
 
-/** A connection that the proxy makes to the target, secured where that is wanted. Throws TargetFailure, OwnTrouble. */
+/** Connects to the target through the proxy, with TLS if `tls` is set. Throws TargetFailure or OwnTrouble. */
 export async function tunnelled(
   proxy: Proxy,
   family: 4 | 6 | null,
@@ -57,7 +59,7 @@ export async function tunnelled(
   return tls === null ? connection : connection.secure(tls);
 }
 
-/** The proxy failed, not the target. */
+/** Attributes an error to the proxy instead of the target. */
 function ofProxy(error: unknown, what: string): unknown {
   const reason = reasonFor(error);
   if (!(reason instanceof TargetFailure) || reason instanceof Blocked) return error;
@@ -65,7 +67,7 @@ function ofProxy(error: unknown, what: string): unknown {
   return new TargetFailure(`${what}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`);
 }
 
-/** RFC 7617, in UTF-8. */
+/** Value of the Proxy-Authorization header (RFC 7617), in UTF-8. */
 export function credentialsOf({ username, password }: Proxy): string | null {
   if (username === null) return null;
   return `Basic ${Buffer.from(`${username}:${password ?? ""}`).toString("base64")}`;
@@ -78,7 +80,7 @@ export const refusedCredentials = ({ username }: Proxy) =>
       : "The proxy refused the user name or the password.",
   );
 
-/** RFC 9110 §9.3.6. */
+/** Opens a tunnel with CONNECT (RFC 9110 §9.3.6). Returns the failure, or null. */
 async function openByHttp(wire: Wire, proxy: Proxy, { host, port }: Target) {
   const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const credentials = credentialsOf(proxy);
@@ -91,14 +93,14 @@ async function openByHttp(wire: Wire, proxy: Proxy, { host, port }: Target) {
   wire.write(`${lines.join("\r\n")}\r\n\r\n`);
   const status = await statusOf(wire);
   if (status === null) return new TargetFailure("The proxy does not speak HTTP.");
-  // RFC 9110 has 407 for both; tinyproxy says 401 where a password is wrong.
+  // RFC 9110 defines 407 for missing and for wrong credentials. tinyproxy sends 401 for a wrong password.
   if (status === 407 || status === 401) return refusedCredentials(proxy);
   if (status < 200 || status > 299)
     return new TargetFailure(`The proxy did not connect to the target: ${named(status)}.`);
   return null;
 }
 
-/** The final status of an HTTP response; null for another protocol. */
+/** Reads the final status of an HTTP response; null if the proxy speaks another protocol. */
 async function statusOf(wire: Wire): Promise<number | null> {
   try {
     return (await readHead(wire)).status;
@@ -111,7 +113,7 @@ async function statusOf(wire: Wire): Promise<number | null> {
 const socks = { version: 5, connect: 1, noSignIn: 0, password: 2, noMethod: 0xff };
 const addressType = { ipv4: 1, name: 3, ipv6: 4 };
 
-/** RFC 1928 §6. */
+/** Messages for the reply codes of SOCKS5 (RFC 1928 §6). */
 const replies: Readonly<Record<number, string>> = {
   1: "The proxy had an internal failure.",
   2: "The proxy's rules do not allow the connection.",
@@ -125,7 +127,7 @@ const replies: Readonly<Record<number, string>> = {
 
 const notSocks = () => new TargetFailure("The proxy does not speak SOCKS5.");
 
-/** RFC 1928, and RFC 1929 for the password. A name is left to the proxy. */
+/** Opens a tunnel with SOCKS5 (RFC 1928), with the password of RFC 1929. The proxy resolves host names. */
 async function openBySocks(wire: Wire, proxy: Proxy, { host, port }: Target) {
   const { username, password } = proxy;
   const methods = username === null ? [socks.noSignIn] : [socks.noSignIn, socks.password];
@@ -153,7 +155,7 @@ async function openBySocks(wire: Wire, proxy: Proxy, { host, port }: Target) {
   return null;
 }
 
-/** At most 255 bytes, with how many they are. */
+/** Prefixes a text of at most 255 bytes with its length in bytes. */
 function counted(text: string): Buffer {
   const bytes = Buffer.from(text);
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);

@@ -7,16 +7,16 @@ import { isLoopback } from "../security/target-guard.ts";
 import { OwnTrouble, TargetFailure } from "./failures.ts";
 import { hasFileHandles, noFileHandles } from "./file-handles.ts";
 
-/** An unused address of the LAN fails after three seconds without an answer to ARP or neighbor discovery. */
+/** Time to wait for the error of an unused LAN address. ARP and neighbor discovery give up after 3 s. */
 const neighborMs = 3_500;
-/** Errors of this machine and of routers arrive about as fast as a refusal. */
+/** Time to wait for all other errors. Those of this machine and of routers arrive about as fast as a refusal. */
 const usualMs = 250;
-/** A slower refusal is probably a timeout of ARP. */
+/** Duration from which a refusal is probably a timeout of ARP. */
 const slowMs = 900;
 
 const unreachable = new Set(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN"]);
 
-/** The error of a connection; a reported refusal is replaced by its real cause. */
+/** Returns the error of a connection. A reported refusal is replaced with its real cause. */
 export async function explainedRefusal(
   error: unknown,
   address: string,
@@ -35,7 +35,7 @@ export async function explainedRefusal(
     : error;
 }
 
-/** The error code after an empty datagram; null if none arrives within this time. */
+/** Returns the error code after an empty datagram; null if none arrives within `withinMs`. */
 async function datagramError(
   address: string,
   port: number,

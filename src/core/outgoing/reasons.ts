@@ -1,7 +1,7 @@
-/** Sentences for errors of connections, TLS and HTTP. */
+/** Translates errors of connections, TLS and HTTP into sentences. */
 import { TargetFailure, OwnTrouble } from "./failures.ts";
 
-/** Sentences for errors of sockets, TLS and HTTP, whose own messages can contain addresses and secrets. */
+/** Messages by error code. The original messages can contain addresses and secrets. */
 const reasons = new Map(
   Object.entries({
     ECONNREFUSED: "The connection was refused.",
@@ -34,7 +34,7 @@ const reasons = new Map(
   }),
 );
 
-/** Failures of this machine, whatever the target does: no file handles, memory or ports left. */
+/** Failures of this machine, regardless of the target, such as a lack of file handles, memory or ports. */
 const ownReasons = new Map(
   Object.entries({
     EAGAIN: "this machine can start no more processes",
@@ -55,7 +55,7 @@ const noSharedCipher =
   "The server broke off the TLS handshake: it supports no cipher suite of this appliance, which has no DHE and no RC4.";
 const refusedCertificate = "The server refused the client certificate";
 
-/** Sentences for TLS alerts (RFC 8446 §6.2), by BoringSSL's names: without a client certificate, and with one. */
+/** Messages by BoringSSL's names of TLS alerts (RFC 8446 §6.2): without and with a client certificate. */
 const alerts: Readonly<Record<string, readonly [without: string, withOne: string]>> = {
   CERTIFICATE_REQUIRED: [wantsCertificate, wantsCertificate],
   NO_CERTIFICATE: [wantsCertificate, wantsCertificate],
@@ -77,8 +77,8 @@ const alerts: Readonly<Record<string, readonly [without: string, withOne: string
 };
 
 /**
- * Sentence for the TLS alert in an error message; null for other errors. A server asks for a client certificate only
- * after it has sent its own (RFC 8446 §4.3.2).
+ * Returns the message for the TLS alert in an error; null for other errors. `hasShownOwn`: the server has sent its
+ * certificate. Before that, it can't have requested a client certificate (RFC 8446 §4.3.2).
  */
 export function alertOf(
   message: string,
@@ -90,7 +90,7 @@ export function alertOf(
   return alerts[name]?.[hasCertificate ? 1 : 0] ?? null;
 }
 
-/** Why it failed: TargetFailure for the other side's fault, OwnTrouble for ours, anything else is a bug. */
+/** Classifies an error: TargetFailure for the target's fault, OwnTrouble for ours, null for a bug. */
 export function reasonFor(error: unknown): TargetFailure | OwnTrouble | null {
   if (error instanceof TargetFailure || error instanceof OwnTrouble) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
@@ -100,7 +100,7 @@ export function reasonFor(error: unknown): TargetFailure | OwnTrouble | null {
   return known === null ? null : new TargetFailure(known);
 }
 
-/** The sentence for an error code; null for codes that no connection has. */
+/** Returns the message for an error code; null for codes that connections don't produce. */
 export function reasonOf(code: string): string | null {
   const known = reasons.get(code);
   if (known !== undefined) return known;

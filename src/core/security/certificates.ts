@@ -3,21 +3,24 @@ import { createSecureContext } from "node:tls";
 
 const unreadable = "can't be read: it is not a certificate";
 
-/** The blocks of a PEM, one by one. */
+/** Splits a PEM text into its blocks. */
 export const certificatesIn = (pem: string): string[] =>
   pem.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
 
-/** Subject (common name if present) and expiry in Unix milliseconds of each certificate. */
+/**
+ * Returns the subject and expiry of each certificate, in Unix milliseconds. The subject is the common name, if there
+ * is one.
+ */
 export const subjectsIn = (pem: string): { name: string; endsAt: number }[] =>
   certificatesIn(pem).map((block) => {
     const { subject, validTo } = new X509Certificate(block);
-    // RFC 2253 puts a backslash before a comma and the like.
+    // RFC 2253 escapes characters such as commas with a backslash.
     const lines = subject.split("\n").map((line) => line.replaceAll(/\\(.)/g, "$1"));
     const common = lines.find((line) => line.startsWith("CN="))?.slice(3);
     return { name: common ?? lines.join(", "), endsAt: Date.parse(validTo) };
   });
 
-/** Why certificates in PEM are invalid, as the end of a sentence; null if they are valid. */
+/** Returns the error of PEM certificates as the end of a sentence; null if they are valid. */
 export function certificateIssue(pem: string): string | null {
   const blocks = certificatesIn(pem);
   const wrong = blocks.findIndex((block) => !isCertificate(block));
@@ -33,7 +36,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** Why a private key in PEM is invalid or does not match the certificate; null if it is valid. */
+/** Returns the error of a private key in PEM; null if it is valid and matches the certificate. */
 export function keyIssue(key: string, certificate: string): string | null {
   try {
     createPrivateKey(key);

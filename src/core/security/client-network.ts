@@ -1,9 +1,9 @@
-/** Networks of clients, by which limits without an account count. */
+/** Groups client addresses into networks, for limits without an account. */
 import { isIP, isIPv4 } from "node:net";
 
 /**
- * Whom a limit by address counts as one client: an IPv4 address, also where IPv6 carries it
- * (`::ffff:`), and an IPv6 /64, the least that one subscriber has (RFC 6177).
+ * Returns the network that counts as one client in rate limits: an IPv4 address or an IPv6 /64. A /64 is the smallest
+ * network of one subscriber (RFC 6177). Mapped IPv4 (`::ffff:`) counts as IPv4.
  */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address;
@@ -18,15 +18,15 @@ export function networkOf(address: string): string {
   );
 }
 
-/** The network of a client for limits that one customer of a provider must not exceed: an IPv4 /24 or an IPv6 /64. */
+/** Returns an IPv4 /24 or an IPv6 /64, for limits across several addresses of one provider's customer. */
 export function wideNetworkOf(address: string): string {
   const network = networkOf(address);
   return isIPv4(network) ? network.slice(0, network.lastIndexOf(".")) : network;
 }
 
 /**
- * Normalizes an address from a proxy's header: without brackets, port and zone, and as IPv4 if it is mapped
- * (`::ffff:`). Null if it is no address.
+ * Normalizes an address from a proxy's header; null if it is invalid. Removes brackets, port and zone, and converts
+ * mapped IPv4 (`::ffff:`).
  */
 export function addressIn(text: string): string | null {
   const [, inBrackets, beforePort] =
@@ -37,19 +37,19 @@ export function addressIn(text: string): string | null {
   return groups && (mappedIn(groups) ?? address);
 }
 
-/** The IPv4 address that these groups carry (RFC 4291 §2.5.5.2). */
+/** Returns the IPv4 address that is mapped into IPv6 (RFC 4291 §2.5.5.2); null for any other address. */
 function mappedIn([a, b, c, d, e, mark, high, low]: Groups): string | null {
   return (a | b | c | d | e) === 0 && mark === 0xffff ? dotted(high, low) : null;
 }
 
-/** An IPv4 address from its two halves. */
+/** Formats an IPv4 address from its two 16-bit halves. */
 export function dotted(high: number, low: number): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
 type Groups = [number, number, number, number, number, number, number, number];
 
-/** The eight numbers of an IPv6 address; null where it is none. */
+/** Parses an IPv6 address into its eight groups; null for other texts. */
 export function groupsOf(address: string): Groups | null {
   if (isIP(address) !== 6) return null;
   const [head = [], tail = []] = address

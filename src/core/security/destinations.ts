@@ -1,46 +1,46 @@
-/** Rules that bind a secret to its destination: a changed address needs the secret again. */
+/** Binds secrets to their destinations. A changed address requires the secret to be entered again. */
 import { type Fields, isObject } from "../collections/objects.ts";
 
-/** Whether a changed field still names the same destination with at least the same protection. */
+/** Whether a changed field still names the same destination, with at least the same protection. */
 type IsSameDestination = (before: unknown, after: unknown, records: Records) => boolean;
 
 type Records = { before: Fields; after: Fields };
 
 /**
- * Fields that decide where a secret is sent, each with a comparison of its values. If one of them names another
- * destination, the secret must be entered again: a sealed secret never follows a changed address.
+ * Fields that decide where a secret is sent, with a comparison for each. If the destination changes, the secret must
+ * be entered again: a stored secret is never sent to a changed address.
  */
 export type Destination<Field extends string = string> = Readonly<
   Partial<Record<Field, IsSameDestination>>
 >;
 
-/** For a secret that contains its destination, such as the webhook URL of a chat. */
+/** For a secret that contains its destination, such as a webhook URL of a chat service. */
 export const itsOwnAddress: Destination = {};
 
 /** For a secret with one fixed destination. */
 export const fixedAddress: Destination = {};
 
-/** Scheme, host and port of a URL; path and query can change. */
+/** Compares scheme, host and port of two URLs. Path and query can differ. */
 export const sameOrigin = (before: unknown, after: unknown): boolean =>
   originOf(before) === originOf(after);
 
-/** A host name or an IP address, in any spelling. */
+/** Compares two host names or IP addresses, in any spelling. */
 export const sameHost = (before: unknown, after: unknown): boolean =>
   hostOf(before) === hostOf(after);
 
 export const sameValue: IsSameDestination = (before, after) => before === after;
 
-/** A list of the same values in the same order. */
+/** Compares two lists, including their order. */
 export const sameList: IsSameDestination = (before, after) =>
   JSON.stringify(before) === JSON.stringify(after);
 
-/** A protection that can stay the same or get stronger; `values` ascend in strength. */
+/** Accepts the same or a stronger protection. `values` are in ascending order of strength. */
 export function noWeaker(...values: readonly unknown[]) {
   return (before: unknown, after: unknown): boolean =>
     values.indexOf(after) >= values.indexOf(before);
 }
 
-/** An object whose destination is in these fields. */
+/** Compares two objects by the destination fields that they contain. */
 export function sameIn(fields: Destination): IsSameDestination {
   return (before, after, records) => {
     if (!isObject(before) || !isObject(after)) return before === after;
@@ -50,7 +50,9 @@ export function sameIn(fields: Destination): IsSameDestination {
   };
 }
 
-/** A list of records with a URL each, none of another origin than before; a path is one of the record's own `url`. */
+/**
+ * Accepts a list of records if each `url` has a known origin. A relative path has the origin of the record's `url`.
+ */
 export const noOtherOrigins: IsSameDestination = (before, after, records) => {
   const own = originOf(records.before["url"]);
   const known = new Set([own, ...originsIn(before)]);
@@ -76,17 +78,20 @@ function hostOf(value: unknown): string | null {
   return address ?? plainName(value) ?? value.toLowerCase();
 }
 
-/** Converts a host to the form of DNS and certificates (UTS 46): lower case, A-labels, no trailing dot. Addresses stay unchanged. */
+/**
+ * Converts a host to the form of DNS and certificates (UTS 46): lower case, A-labels, no trailing dot. Leaves
+ * addresses unchanged.
+ */
 export function asciiName(host: string): string {
   const name = host.replace(/\.$/, "");
-  // An invalid international name is looked up unchanged, and does not exist.
+  // Leaves an invalid international name unchanged. Its lookup then fails.
   return /^\p{ASCII}*$/u.test(name) ? name.toLowerCase() : (plainName(name) ?? name);
 }
 
-/** A name in lower case and ASCII, without the root's dot; null when it is none. */
+/** Converts a name to lower-case ASCII without the trailing dot; null if it is not a name. */
 export function plainName(text: string): string | null {
   const host = /[\s/?#@:*%\\]/.test(text) ? null : URL.parse(`http://${text}/`)?.hostname;
   const name = host?.replace(/\.$/, "") ?? "";
-  // Of digits and dots alone is an IPv4 address, however it was written.
+  // Only digits and dots: an IPv4 address, which the URL parser accepts in many spellings.
   return /^[\d.]*$/.test(name) ? null : name;
 }

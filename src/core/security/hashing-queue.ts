@@ -1,15 +1,15 @@
-/** Decides which password is hashed next, so that guessing and floods delay no other client. */
+/** Selects the password to hash next, so that guessing and floods don't delay other clients. */
 import { setRecent } from "../collections/recent-set.ts";
 import { type Entry, Turns } from "../collections/turns.ts";
 import { type AppError, rateLimited } from "../errors.ts";
 
 /** The client for whom a password is hashed. */
 export type HashingClient = {
-  /** `page` opens or closes a protected status page. */
+  /** Purpose. `page` opens or closes a protected status page. */
   lane: Purpose;
-  /** Requests count together by this: a client's network, an organization. */
+  /** Key for counting requests, such as the client's network or an organization. */
   client: string;
-  /** Precedes unknown clients until it has sent many requests. */
+  /** Whether the client precedes unknown clients. Many recent requests end this advantage. */
   isKnown?: boolean;
 };
 
@@ -23,27 +23,27 @@ type Waiting = Entry & {
   reject: (error: AppError) => void;
 };
 
-// One hashing takes 150 ms of a core and 64 MB: many of them must not starve the checks.
+// Concurrent hashes. One hash takes 150 ms of a core and 64 MB, and must not delay checks.
 const maxAtOnce = 2;
-/** Waiting requests of a purpose. */
+/** Maximum waiting requests per purpose. */
 const maxWaiting = 1_000;
-/** The listener closes connections that are silent for ten seconds. */
+/** Maximum wait. The listener closes connections that are silent for 10 s. */
 const maxWaitMs = 8_000;
-/** Each request counts against its client for this long, one after the other. */
+/** How long each request counts against its client. The periods of several requests are added. */
 const countedMs = 600_000;
-/** A known client's requests that do not put it behind unknown clients. */
+/** Number of requests by which a known client can exceed an unknown client and still precede it. */
 const knownAdvantage = 10;
 const maxCounted = 50_000;
 
-/** Slots go to sign-ins first, but pages always get one of two. */
+/** Ranks by running hashes. Sign-ins get a slot first, but one of two slots is always available to pages. */
 const ranks = {
   "sign-in": (running: number) => (running === 0 ? 0 : 2),
   page: (running: number) => (running === 0 ? 1 : 3),
 };
 
 /**
- * Hashes two passwords at once, one of each client. Clients with the fewest recent requests go first, and
- * of equals the newest: older requests may have been given up by their clients.
+ * Hashes at most two passwords at once, for different clients. Clients with the fewest recent requests are first.
+ * Ties go to the newest request, because clients have often abandoned older ones.
  */
 export class HashingQueue {
   readonly #waiting = { "sign-in": new Set<Waiting>(), page: new Set<Waiting>() };
@@ -66,7 +66,7 @@ export class HashingQueue {
     return this.#waiting["sign-in"].size + this.#waiting.page.size;
   }
 
-  /** Runs `work` in its turn. Throws RATE_LIMITED if the turn does not come in time. */
+  /** Runs `work` when its turn is reached. Throws RATE_LIMITED if that takes too long. */
   async run<T>(client: HashingClient, work: () => Promise<T>): Promise<T> {
     const slot = { client: client.lane, lane: client.client };
     await this.#wait(slot, this.#countRequest(client) + (client.isKnown ? 0 : knownAdvantage));
@@ -118,7 +118,7 @@ export class HashingQueue {
       reject(rateLimited(1, "Too many passwords are being checked."));
   }
 
-  /** Counts a request and returns the number of earlier ones that still count. */
+  /** Counts a request. Returns the number of earlier requests that still count. */
   #countRequest({ lane, client }: HashingClient): number {
     const now = this.#monotonic();
     const key = `${lane} ${client}`;

@@ -1,17 +1,20 @@
-/** Secrets of records with several types: sealing, patching and display. */
+/** Encrypts, patches and displays the secrets of records with several types. */
 import type { Destination } from "./destinations.ts";
 import { type Kind, type Kinds, ownNames } from "../kinds.ts";
 import { fieldPath } from "../text/words.ts";
 import { validationError } from "../validation.ts";
 import { type Fields, isObject } from "../collections/objects.ts";
 
-/** `basicAuth.password` as its field and the name within, which is null for a field of its own. */
+/**
+ * Splits a path such as `basicAuth.password` into field and inner name. The inner name is null if the field itself is
+ * the secret.
+ */
 function partsOf(path: string): [field: string, inner: string | null] {
   const dot = path.indexOf(".");
   return dot === -1 ? [path, null] : [path.slice(0, dot), path.slice(dot + 1)];
 }
 
-/** Secrets of a record by path, each with its declaration. */
+/** Returns the secrets of a record, each with its destination. */
 function secretsIn(
   kinds: Kinds,
   type: string,
@@ -30,7 +33,10 @@ function secretsIn(
   });
 }
 
-/** The type's own fields of a record, apart from its secrets, which come by path; of `headers.*` the names stay. */
+/**
+ * Separates the fields of a type from its secrets, which are returned by path. For `headers.*`, the settings retain
+ * the names.
+ */
 export function splitSecrets(
   kinds: Kinds,
   type: string,
@@ -56,7 +62,7 @@ export function splitSecrets(
   return { settings, secrets };
 }
 
-/** The inverse of `splitSecrets`; a secret that is not set is null. */
+/** Reverses `splitSecrets`. Missing secrets are null. */
 export function joinSecrets(
   kinds: Kinds,
   type: string,
@@ -73,7 +79,7 @@ export function joinSecrets(
   return record;
 }
 
-/** The `secretsSet` of a row. The names of `headers.*` are already visible. */
+/** Returns the value of `secretsSet` for a row. It omits `headers.*`, whose names are visible. */
 export function secretsSetOf(kinds: Kinds, type: string, sealed: string): string[] {
   const set = JSON.parse(sealed) as Record<string, string>;
   return Object.keys(kinds[type]?.secrets ?? {}).filter(
@@ -82,9 +88,9 @@ export function secretsSetOf(kinds: Kinds, type: string, sealed: string): string
 }
 
 /**
- * Merges a patch into a record, which is parsed as a whole later: absent fields stay, null clears. Objects with a
- * secret are merged, so that clients can send back a GET response. In `headers.*`, null preserves the stored
- * value, and an absent name removes it.
+ * Merges a patch into a record, which is parsed as a whole later. Absent fields stay unchanged, and null clears a
+ * field. Objects with a secret are merged, so that clients can send back a GET response. In `headers.*`, null
+ * preserves the stored value, and an absent name removes it.
  */
 export function merged(kinds: Kinds, type: string, record: Fields, patch: Fields): Fields {
   const result = { ...record };
@@ -100,7 +106,7 @@ export function merged(kinds: Kinds, type: string, record: Fields, patch: Fields
   return kinds[type]?.cleared(result) ?? result;
 }
 
-/** Names of header fields are the same in any case (RFC 9110 §5.1). */
+/** Inserts stored values for null. Header names are case-insensitive (RFC 9110 §5.1). */
 function withKept(values: Fields, known: Fields): Fields {
   const stored = new Map(Object.entries(known).map(([name, value]) => [name.toLowerCase(), value]));
   return Object.fromEntries(
@@ -111,7 +117,7 @@ function withKept(values: Fields, known: Fields): Fields {
   );
 }
 
-/** Stored secrets that a patch leaves unchanged while it changes their address, each as the keys of its path. */
+/** Returns the keys of stored secrets that a patch leaves unchanged although it changes their destination. */
 export function strandedSecrets(
   kinds: Kinds,
   type: string,
@@ -122,7 +128,7 @@ export function strandedSecrets(
   const records = { before: record, after };
   const keysIn = (values: Fields) => new Set(secretsIn(kinds, type, values).map(keyOf));
   const [sent, left] = [keysIn(patch), keysIn(after)];
-  // A row can lack fields that were added to its type later.
+  // A row can lack fields that are newer than the row.
   const valueIn = (values: Fields, name: string) =>
     values[name] ?? kinds[type]?.fields[name]?.safeParse(undefined).data;
   return secretsIn(kinds, type, record)
@@ -140,8 +146,8 @@ const keyOf = ({ field, inner }: { field: string; inner: string | null }) =>
   `${field} ${inner?.toLowerCase() ?? ""}`;
 
 /**
- * A stored record with its secrets in plain text. The fields are private: they can be stored again only
- * through `patched` and `patchedFromSource`, which never send a stored secret to another address.
+ * A stored record with its secrets in plain text. Its fields are private. They can be stored again only through
+ * `patched` and `patchedFromSource`, which never send a stored secret to another address.
  */
 export class OpenedRecord {
   readonly #kinds: Kinds;
@@ -160,8 +166,8 @@ export class OpenedRecord {
   }
 
   /**
-   * Merges a patch and parses the whole record. Throws VALIDATION_ERROR at each stored secret that the
-   * patch leaves unchanged and would send to another address.
+   * Merges a patch and parses the whole record. Throws VALIDATION_ERROR for each stored secret that the patch leaves
+   * unchanged but would send to another address.
    */
   patched<T>(patch: Fields, parse: (whole: Fields) => T): T {
     const parsed = parse(merged(this.#kinds, this.#type, this.#fields, patch));
@@ -170,8 +176,8 @@ export class OpenedRecord {
   }
 
   /**
-   * Merges a patch from another program that knows the whole record as `source`. A stored secret that
-   * would be sent to another address is replaced with the value of the source, or removed.
+   * Merges a patch from another program, whose whole record is `source`. A stored secret that would be sent to
+   * another address is replaced with the value of the source, or removed.
    */
   patchedFromSource(patch: Fields, source: Fields): { whole: Fields; notes: string[] } {
     const stranded = strandedSecrets(this.#kinds, this.#type, this.#fields, patch);

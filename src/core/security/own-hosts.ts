@@ -2,11 +2,14 @@ import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { domainToASCII } from "node:url";
 
-/** Which host names are the appliance's own. */
+/** Decides which host names belong to the appliance. */
 export type OwnHosts = {
-  /** Whether pages for people are served under this Host header. */
+  /** Whether the admin page is served under this Host header. */
   answers: (host: string) => boolean;
-  /** Whether no status page can have this name: our own hosts, the host of `--url`, addresses, and names without a dot. */
+  /**
+   * Whether status pages can't use this name: hosts of the appliance, the host of `--url`, addresses, and names
+   * without a dot.
+   */
   reserves: (host: string) => boolean;
 };
 
@@ -17,7 +20,7 @@ export function hostNameOf(host: string): string {
 
 const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/;
 
-/** `allowed` are the names of `--allowed-host`, `url` is the `--url`; a browser sends either in ASCII. */
+/** Creates the host names from the values of `--allowed-host` and `--url`, in ASCII as in browsers' requests. */
 export function ownHostsOf(allowed: readonly string[], url?: string): OwnHosts {
   const own = hostNameOf(hostname());
   const inAscii = (name: string) => hostNameOf(domainToASCII(name) || name);

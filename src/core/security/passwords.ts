@@ -4,20 +4,20 @@ import { type HashingClient, HashingQueue } from "./hashing-queue.ts";
 
 const queue = new HashingQueue();
 
-/** How many passwords wait to be hashed. */
+/** Number of passwords that wait for hashing. */
 export const waitingPasswords = () => queue.waiting();
 
-/** The same characters typed on another keyboard are the same password. */
+/** Normalizes a password, because keyboards encode the same characters differently. */
 const plain = (password: string) => password.normalize("NFC");
 
-/** Parameters of a hash in PHC form, salt included. */
+/** Returns the algorithm, parameters and salt of a hash in PHC format. */
 const recipeOf = (hash: string) => hash.slice(0, hash.lastIndexOf("$"));
 
 const newRecipe = () => `$argon2id$v=19$m=65536,t=2,p=1$${unpadded(randomBytes(32))}`;
 
 const unpadded = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64").replace(/=+$/, "");
 
-/** The password as argon2id in PHC form (RFC 9106). */
+/** Hashes a password with argon2id, in PHC format (RFC 9106). */
 function hashed(password: string, recipe: string): Promise<string> {
   const [, memory, passes, parallelism, salt] =
     /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)$/.exec(recipe) ?? [];
@@ -38,20 +38,22 @@ function hashed(password: string, recipe: string): Promise<string> {
 }
 
 /**
- * The password as argon2id in PHC form, salt included; with the salt of `like`, so that it costs one
- * computation to compare a password with both. Throws RATE_LIMITED where too many wait to be hashed.
+ * Hashes a password with argon2id, in PHC format. With `like`, reuses its parameters and salt, so that one
+ * computation compares a password with both. Throws RATE_LIMITED if too many passwords wait.
  */
 export function hashPassword(password: string, client: HashingClient, like?: string) {
   const recipe = like === undefined ? newRecipe() : recipeOf(like);
   return queue.run(client, () => hashed(password, recipe));
 }
 
-/** Whether this is the password that was hashed. Throws RATE_LIMITED likewise, and where the hash is none. */
+/**
+ * Whether a password matches a hash. Throws RATE_LIMITED if too many passwords wait, and Error for an invalid hash.
+ */
 export async function isPassword(password: string, hash: string, client: HashingClient) {
   return (await indexOfPassword(password, [hash], client)) === 0;
 }
 
-/** Which of these hashes is this password's, the first of them; -1 for none. Throws likewise. */
+/** Returns the index of the first hash that matches a password; -1 for none. Throws the errors of `isPassword`. */
 export function indexOfPassword(
   password: string,
   hashes: readonly string[],

@@ -1,27 +1,27 @@
-/** Extracts and converts certificates and keys in PEM. */
+/** Extracts and normalizes certificates and keys in PEM. */
 import { z } from "zod";
 
 const block = /-----BEGIN ([^-\r\n]+)-----([^-]*)-----END \1-----/g;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Obsolete names of a label (RFC 7468 §5.1, §13). */
+/** Current labels by their obsolete names (RFC 7468 §5.1, §13). */
 const synonyms: Readonly<Record<string, string>> = {
   "X509 CERTIFICATE": "CERTIFICATE",
   "X.509 CERTIFICATE": "CERTIFICATE",
 };
-/** Tools write this block in front of a key. */
+/** Label of a block that some tools write before a key. */
 const parameters = "EC PARAMETERS";
 
 type Block = { label: string; body: string };
 
-/** The blocks of a text. Text around them (RFC 7468 §2) and indentation are ignored. */
+/** Returns the PEM blocks of a text. Ignores indentation and other text (RFC 7468 §2). */
 const blocksIn = (text: string): Block[] =>
   [...text.matchAll(block)].map(([, label = "", body = ""]) => ({
     label: synonyms[label] ?? label,
     body: body.replaceAll(/\s/g, ""),
   }));
 
-/** Text fields and shells lose the line breaks, which OpenSSL needs. */
+/** Formats a block with the line breaks that OpenSSL requires. Text fields and shells can lose them. */
 const written = ({ label, body }: Block) =>
   [
     `-----BEGIN ${label}-----`,
@@ -30,7 +30,10 @@ const written = ({ label, body }: Block) =>
     "",
   ].join("\n");
 
-/** Only the blocks of a file, in the format of OpenSSL. A text without blocks, or with a damaged one, is returned unchanged. */
+/**
+ * Reduces a text to its PEM blocks, in the format of OpenSSL. Returns a text without blocks, or with a damaged block,
+ * unchanged.
+ */
 export function plainPem(text: string): string {
   const blocks = blocksIn(text);
   const isWhole = blocks.every(({ body }) => base64.test(body)) && !hasCutBlock(text);
@@ -42,7 +45,7 @@ const hasCutBlock = (text: string) => text.replaceAll(block, "").includes("-----
 const isA = (what: string, { label }: Block) =>
   what === "PRIVATE KEY" ? /^(?:[A-Z0-9]+ )*PRIVATE KEY$/.test(label) : label === what;
 
-/** Why a text is not a list of blocks of this kind, as the end of a sentence; null if it is. */
+/** Returns the error if a text is not a list of such blocks, as the end of a sentence; null if it is. */
 function issueOf(what: string, text: string): string | null {
   const blocks = blocksIn(text).filter(({ label }) => label !== parameters);
   const other = blocks.find((one) => !isA(what, one));
@@ -55,7 +58,7 @@ function issueOf(what: string, text: string): string | null {
   return other === undefined && isWhole && !isCut ? null : `must be a ${what.toLowerCase()} in PEM`;
 }
 
-/** One or several blocks of a kind, such as CERTIFICATE (RFC 7468); whether they can be used shows when they are. */
+/** One or several PEM blocks with a label such as CERTIFICATE (RFC 7468). Their content is not verified here. */
 export const pem = (what: string, maxLength = 16_384) =>
   z
     .string()

@@ -1,4 +1,4 @@
-/** The vault, which encrypts secret fields at rest. */
+/** Encrypts and decrypts secret fields. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { sha256 } from "../ids.ts";
 
@@ -6,10 +6,13 @@ export type Vault = ReturnType<typeof vaultOf>;
 
 const format = "v1";
 
-/** Seals secret fields at rest with AES-256-GCM. `place` (organization, record, field) is authenticated, so that a sealed value can't be moved. */
+/**
+ * Creates a vault, which encrypts with AES-256-GCM. `place` (organization, record, field) is authenticated, so that a
+ * value can't be decrypted in another place.
+ */
 export function vaultOf(key: Uint8Array) {
   const numberKey = new Uint8Array(hkdfSync("sha256", key, "", "sealed numbers", 32));
-  // One block of AES is a permutation. Half of it is the number, half identifies the place.
+  // One AES block is a permutation. Half of it contains the number, and the other half identifies the place.
   const marked = (number: number, place: string) => {
     const block = Buffer.alloc(16);
     block.writeBigUInt64BE(BigInt(number));
@@ -18,14 +21,17 @@ export function vaultOf(key: Uint8Array) {
   };
 
   return {
-    /** Encodes a whole number as 22 characters that reveal neither it nor its distance to others. Deterministic. */
+    /**
+     * Encrypts a whole number as 22 characters. They are deterministic, and reveal neither the number nor its
+     * distance to others.
+     */
     sealNumber(number: number, place: string): string {
       const cipher = createCipheriv("aes-256-ecb", numberKey, null).setAutoPadding(false);
       return Buffer.concat([cipher.update(marked(number, place)), cipher.final()]).toString(
         "base64url",
       );
     },
-    /** Null if the value was not sealed here for this place. */
+    /** Decrypts a number; null if it was not encrypted with this key for this place. */
     openNumber(sealed: string, place: string): number | null {
       const bytes = Buffer.from(sealed, "base64url");
       if (bytes.length !== 16) return null;
@@ -54,7 +60,7 @@ export function vaultOf(key: Uint8Array) {
   };
 }
 
-/** Secrets by field path, as JSON for a row. Each is sealed for its own place. */
+/** Encrypts secrets by field path, as JSON for a row. Each is bound to its path in the record. */
 export function sealAll(vault: Vault, record: string, secrets: Readonly<Record<string, string>>) {
   return JSON.stringify(
     Object.fromEntries(
@@ -66,7 +72,7 @@ export function sealAll(vault: Vault, record: string, secrets: Readonly<Record<s
   );
 }
 
-/** The inverse of `sealAll`. */
+/** Reverses `sealAll`. */
 export function openAll(vault: Vault, record: string, sealed: string): Record<string, string> {
   return Object.fromEntries(
     Object.entries(JSON.parse(sealed) as Record<string, string>).map(([path, text]) => [

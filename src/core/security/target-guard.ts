@@ -6,60 +6,60 @@ import { plainName } from "./destinations.ts";
 import { sharedValues } from "../collections/shared.ts";
 import { invalid } from "../validation.ts";
 
-/** Decides which addresses the appliance can connect to, for checks and alerts alike. */
+/** Rules about the addresses that checks and alerts can connect to. */
 export type TargetGuard = {
-  /** Why this address is blocked, as the end of a sentence; null if it is allowed. */
+  /** Returns why an address is blocked, as the end of a sentence; null if it is allowed. */
   issueOf(address: string, port: number | null): string | null;
-  /** The same for a name, as far as that alone says so. */
+  /** Returns why a name is blocked before it is resolved; null if it is not. */
   validateName(name: string): string | null;
-  /** Folder of the programs that checks can run; null if they can't run any. */
+  /** Folder of the programs that checks can run; null if programs are not allowed. */
   commandFolder: string | null;
-  /** Why no program can be run, as the end of a sentence; null if programs are allowed. */
+  /** Returns why checks can't run programs, as the end of a sentence; null if they can. */
   issueOfCommands(): string | null;
-  /** Reads changes by other requests and processes. Await it before judging. */
+  /** Reads changes by other requests and processes. Must be awaited before a judgement. */
   refresh(): Promise<void>;
 };
 
-/** An address and port of ours that answers requests; a name, `0.0.0.0` and `::` stand for every address of a machine. */
+/** An address and port of the appliance. A name, `0.0.0.0` and `::` represent every address of the machine. */
 export type Listener = {
   host: string;
   port: number;
-  /** Every address of that machine, where it is another one than this. */
+  /** Addresses of the machine, if it is another node. */
   addresses?: readonly string[];
 };
 
-/** Why one of our own addresses is blocked. */
+/** Reason for blocking the appliance's listeners. */
 export const ownListener = "is this appliance itself";
 
-/** A destination of a record, and its field. */
+/** A destination in a record, with the path of its field. */
 export type Place = { path: string; host: string; port: number | null };
 
 /** A CIDR range: network and prefix length. */
 type Range = readonly [string, number];
 
-/** A value of `--deny-target`: a range, a name, or `*.` and a name for all names below it. */
+/** A value of `--deny-target`: a range, a name, or `*.name` for all names below it. */
 type Denied = { range: Range } | { name: string };
 
 type GuardOptions = {
   allowed?: readonly Range[];
-  /** Denied whatever is allowed. */
+  /** Denied targets. They override `allowed`. */
   denied?: readonly Denied[];
   /** Folder of the programs that checks can run. */
   commandFolder?: string | undefined;
-  /** Whether several organizations share this machine. Then its loopback is closed to all of them. */
+  /** Whether several organizations share this machine. Its loopback is then blocked for all of them. */
   sharing?: { isShared(): boolean; refresh(): Promise<void> };
 };
 
 export const deniedHere = "is denied by --deny-target";
 const noCommands = "is not allowed: it needs serve --allow-commands DIR";
 const commandsOfSharers = "is not allowed where several organizations share this machine";
-/** Reported for the loopback of a shared machine; not a failure of the target. */
+/** Reason for blocking the loopback of a shared machine. It is not a failure of the target. */
 export const closedToSharers = "is this machine itself, which several organizations share";
 
 /**
- * Judges the addresses in a record when it is saved; names are resolved and judged on each connection.
- * Unchanged destinations are not judged, so that a record with a blocked one can still be paused or renamed.
- * Throws VALIDATION_ERROR naming the field.
+ * Validates the destinations of a record when it is saved. Names are resolved and judged on each connection. Skips
+ * unchanged destinations, so that a record with a blocked one can still be paused or renamed. Throws VALIDATION_ERROR
+ * with the field.
  */
 export async function mustBeAllowed(
   targets: TargetGuard,
@@ -89,7 +89,7 @@ export function portOf(url: URL): number {
   return url.port === "" ? (usualPorts[url.protocol] ?? 80) : Number(url.port);
 }
 
-/** RFC 3927 and 4291 (link-local), 5771 (multicast), 1122 (this network), 919 (broadcast). */
+/** Blocked ranges: link-local (RFC 3927 and 4291), multicast (5771), this network (1122), broadcast (919). */
 const ranges: readonly [string, number, string][] = [
   ["169.254.0.0", 16, "a link-local address, where cloud machines keep their credentials"],
   ["fe80::", 10, "a link-local address"],
@@ -100,10 +100,13 @@ const ranges: readonly [string, number, string][] = [
   ["255.255.255.255", 32, "the broadcast address"],
 ];
 
-/** Metadata services outside the link-local range: AWS, Azure, Alibaba, Oracle. */
+/** Addresses of metadata services outside the link-local range: AWS, Azure, Alibaba, Oracle. */
 const metadata = ["fd00:ec2::254", "168.63.129.16", "100.100.100.200", "192.0.0.192"];
 
-/** Ranges without a route on the internet: RFC 1918, 4193, 6598 (carriers), 2544, 5737 and 3849 (examples). */
+/**
+ * Ranges without a route on the internet: RFC 1918, 4193, 6598 (carrier NAT), 2544, and 5737 and 3849
+ * (documentation).
+ */
 const privateRanges: readonly Range[] = [
   ["10.0.0.0", 8],
   ["100.64.0.0", 10],
@@ -129,7 +132,7 @@ export function blockListOf(subnets: readonly (readonly [string, number, ...unkn
   return list;
 }
 
-/** Whether the list contains the address, or the IPv4 address that it embeds. */
+/** Whether the list contains an address in any of its forms, such as an embedded IPv4 address. */
 function holds(list: BlockList, forms: readonly string[]): boolean {
   return forms.some((form) => list.check(form, familyOf(form)));
 }
@@ -149,7 +152,7 @@ export function isLoopback(address: string): boolean {
   return holds(loopback, formsOf(address));
 }
 
-/** Cached classification of addresses: most checks connect to the address of the last check. */
+/** Classifies an address. Cached, because most checks connect to the same address as before. */
 function natureOf(address: string) {
   return known(address, () => {
     const forms = formsOf(address);
@@ -164,15 +167,16 @@ function natureOf(address: string) {
 }
 const known = sharedValues(4_096);
 
-/** Whether the address is of this machine or of a network behind no public route. */
+/** Whether an address is of this machine or in a range without a public route. */
 export const isPrivate = (address: string): boolean => natureOf(address).isPrivate;
 
-/** A CIDR range as [network, prefix length]; null when it is none. */
+/** Parses a CIDR range into network and prefix length; null if it is invalid. */
 export function parseRange(text: string): [string, number] | null {
   const [network = "", prefix = "", ...more] = text.split("/");
   const bits = isIP(network) === 4 ? 32 : 128;
   if (isIP(network) === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) return null;
-  // An address that embeds IPv4 or an interface is judged in its plain form: such a range would match nothing.
+  // Rejects ranges with embedded IPv4 or an interface. Addresses are judged in their plain form, so such a range
+  // would never match.
   if (more.length > 0 || (bits === 128 && isIPv4(formsOf(network)[0] ?? ""))) return null;
   return network.includes("%") ? null : [network, Number(prefix)];
 }
@@ -191,8 +195,9 @@ export function parseDenied(text: string): Denied | null {
 }
 
 /**
- * Allows LAN and loopback. Blocks link-local, metadata, multicast and unspecified addresses and the listeners of
- * all nodes, unless they are in an allowed range; also loopback if organizations share the machine.
+ * Creates the guard. LAN and loopback are allowed by default. Blocks link-local, metadata, multicast and unspecified
+ * addresses and the listeners of all nodes, unless they are in an allowed range. Also blocks loopback if
+ * organizations share the machine.
  */
 export function targetGuard(
   listeners: () => readonly Listener[],
@@ -234,7 +239,7 @@ export function targetGuard(
   };
 }
 
-/** Listeners of this machine, as other nodes receive them. */
+/** Listeners of this machine, as it announces them to other nodes. */
 export const listenersForOthers = (listeners: readonly Listener[]): Listener[] =>
   listeners.map((listener) =>
     isOneAddress(listener.host) ? listener : { ...listener, addresses: ownAddresses() },
@@ -258,9 +263,9 @@ function reaches(
 }
 
 /**
- * The forms in which an address is judged. IPv6 that embeds IPv4 is judged as IPv4: mapped and compatible
- * (RFC 4291 §2.5.5), translated (RFC 2765), NAT64 (RFC 6052), 6to4 (RFC 3056), ISATAP (RFC 5214).
- * Ambiguous addresses are judged as themselves and as every address that they can embed.
+ * Returns the forms in which an address is judged. IPv6 with embedded IPv4 is judged as IPv4: mapped and compatible
+ * (RFC 4291 §2.5.5), translated (RFC 2765), NAT64 (RFC 6052), 6to4 (RFC 3056), ISATAP (RFC 5214). Ambiguous addresses
+ * are judged as IPv6, and as every IPv4 address that they can embed.
  */
 function formsOf(address: string): string[] {
   const host = address.replace(/^\[|\]$/g, "").replace(/%.*/, "");
@@ -271,12 +276,12 @@ function formsOf(address: string): string[] {
   const [a, b, c, d, e, f, g, h] = groups;
   const last = dotted(g, h);
   const lead = [a, b, c, d].every((group) => group === 0);
-  // `::` and `::1` are addresses of IPv6 itself.
+  // `::` and `::1` don't embed IPv4.
   if (lead && e === 0 && f === 0) return g === 0 && h <= 1 ? [plain] : [last];
   if (lead && ((e === 0 && f === 0xffff) || (e === 0xffff && f === 0))) return [last];
   if (a === 0x64 && b === 0xff9b && [c, d, e, f].every((group) => group === 0)) return [last];
   if (a === 0x2002) return [dotted(b, c)];
-  // A network of one's own chooses how long its prefix is (RFC 8215): these are the places of RFC 6052 §2.2.
+  // A local-use NAT64 network has any prefix length (RFC 8215). RFC 6052 §2.2 defines these positions.
   if (a === 0x64 && b === 0xff9b && c === 1)
     return hidden(plain, [
       dotted(d, ((e & 0xff) << 8) | (f >> 8)),
@@ -284,14 +289,14 @@ function formsOf(address: string): string[] {
       dotted(((e & 0xff) << 8) | (f >> 8), ((f & 0xff) << 8) | (g >> 8)),
       last,
     ]);
-  // Teredo's server and, its bits turned over, its client (RFC 4380 §4).
+  // Teredo embeds its server, and its client with inverted bits (RFC 4380 §4).
   if (a === 0x2001 && b === 0)
     return hidden(plain, [dotted(c, d), dotted(~g & 0xffff, ~h & 0xffff)]);
   if ((e & 0xfdff) === 0 && f === 0x5efe) return hidden(plain, [last]);
   return [plain];
 }
 
-/** Zeros pad an IPv6 address; they are not the IPv4 address of a host. */
+/** Adds embedded candidates to an address. Excludes those from padding zeros, which can't be hosts. */
 function hidden(address: string, candidates: readonly string[]): string[] {
   return [address, ...candidates.filter((candidate) => !candidate.startsWith("0."))];
 }

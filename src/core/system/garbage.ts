@@ -1,19 +1,19 @@
-/** Bytes that can wait for a collection. */
+/** Released bytes that trigger a collection. */
 
 const collectedAfter = 64 * 1024 * 1024;
 
 let waiting = 0;
 
-/** Counts released bytes outside of the heap, and then collects garbage: the engine would wait for 300 MB of them. */
+/** Counts released bytes outside the heap, and collects garbage above a limit. The engine would wait for 300 MB. */
 export function discarded(bytes: number) {
   waiting += bytes;
   if (waiting < collectedAfter) return;
   waiting = 0;
-  // Not synchronously: that would discard compiled code, too, and block the event loop for 20 ms.
+  // Asynchronous, because a synchronous collection also discards compiled code, and blocks the event loop for 20 ms.
   Bun.gc(false);
 }
 
-/** Frees unused bytes at once, unless they share a buffer with others. */
+/** Frees the memory of a buffer immediately, unless it is shared with other buffers. */
 export function release({ buffer, length }: Uint8Array) {
   if (buffer instanceof ArrayBuffer && length > 0 && length === buffer.byteLength)
     buffer.transfer(0);

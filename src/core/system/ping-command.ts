@@ -1,4 +1,4 @@
-/** The system's ping; null where there is none. */
+/** Path of the system's ping program; null if it is missing. */
 export function pingCommand(): string | null {
   return Bun.which("ping") ?? Bun.which("ping", { PATH: "/usr/bin:/bin:/usr/sbin:/sbin" });
 }

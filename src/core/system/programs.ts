@@ -1,32 +1,32 @@
-/** Runs programs with a timeout and bounded output. */
+/** Runs programs with a timeout and limited output. */
 import { join } from "node:path";
 
 /** Result of a finished program. */
 export type Run = {
-  /** Null where a signal ended it. */
+  /** Exit code; null if a signal ended the program. */
   exitCode: number | null;
   signal: number | string | null;
   output: string;
   errors: string;
-  /** Whether it said more than is read, and was ended for that. */
+  /** Whether the output exceeded `maxBytes`, which ends the program. */
   isTooLong: boolean;
 };
 
-/** The environment of programs that we start. Ours can contain secrets, so it is not inherited. */
+/** Environment of child processes. They don't inherit ours, which can contain secrets. */
 export const plainEnvironment = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   LC_ALL: "C.UTF-8",
 };
 
-/** The command that starts this program once more, compiled or not. */
+/** Command line that starts Signalbox again, compiled or from source. */
 export const ownCommand = (): string[] =>
   Bun.isStandaloneExecutable
     ? [process.execPath]
     : [process.execPath, join(import.meta.dir, "..", "..", "main.ts")];
 
 /**
- * Runs a program, never a shell, in its own process group. The group is killed when the program ends or the signal
- * aborts. Throws the system's error if it can't be started.
+ * Runs a program without a shell, in a new process group. Kills the group when the program ends or the signal aborts.
+ * Throws the system's error if the program can't be started.
  */
 export async function runProgram(
   command: readonly [string, ...string[]],
@@ -62,7 +62,7 @@ export async function runProgram(
   }
   const texts = Promise.all([textOf(run.stdout), textOf(run.stderr)]);
   await run.exited;
-  // A child of the program can keep its output open.
+  // Kills remaining children, which could hold the output open.
   end();
   signal.removeEventListener("abort", end);
   const [output, errors] = await texts;
@@ -74,6 +74,6 @@ export function endGroup(pid: number) {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // The group is already gone.
+    // The group no longer exists.
   }
 }

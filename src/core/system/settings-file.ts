@@ -6,8 +6,8 @@ export type Setting = { value: string; line: number };
 
 /**
  * Reads variables from a file in the format of systemd's EnvironmentFile (systemd.exec(5)): one `NAME=value` per
- * line. Empty lines and comments (# or ;) are ignored. Single quotes are literal; in double quotes, \ escapes
- * ", \, ` and $. Throws VALIDATION_ERROR with file and line for other lines, and for unknown or repeated names.
+ * line. Ignores empty lines and comments (# or ;). Single quotes are literal; in double quotes, \ escapes ", \, ` and
+ * $. Throws VALIDATION_ERROR with file and line for other lines, and for unknown or repeated names.
  */
 export function readSettings(file: string, names: readonly string[]): Map<string, Setting> {
   const found = new Map<string, Setting>();

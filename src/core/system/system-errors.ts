@@ -21,8 +21,8 @@ const sentences: Readonly<Record<string, (path: string, call: string) => string>
 };
 
 /**
- * Explains why a file operation failed (errno(3)), and what to do. `path` is used if the error names none. Null
- * for other errors.
+ * Explains the error of a file operation (errno(3)), with the next step; null for other errors. `path` is used if the
+ * error contains no path.
  */
 export function explainFileError(error: unknown, path?: string): string | null {
   const { code, path: named, syscall } = (error ?? {}) as SystemError;

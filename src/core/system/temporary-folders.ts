@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const prefix = "signalbox-check-";
-/** Longer than any check takes. */
+/** Age from which a folder is a leftover. No check takes this long. */
 const leftoverMs = 3_600_000;
 
 let hasSwept = false;
@@ -15,18 +15,18 @@ export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), prefix));
 }
 
-/** Removes folders of an appliance that was killed during checks; never throws. */
+/** Removes folders that a killed process left behind. Never throws. */
 export function removeLeftovers(directory: string, now: number): void {
   try {
     for (const name of readdirSync(directory)) {
       if (!name.startsWith(prefix)) continue;
       const path = join(directory, name);
       const { uid, mtimeMs } = lstatSync(path);
-      // A symbolic link of another user could redirect the removal.
+      // Skips other users' entries, whose symbolic links could redirect the removal.
       const isOwn = process.getuid === undefined || uid === process.getuid();
       if (isOwn && mtimeMs < now - leftoverMs) rmSync(path, { recursive: true, force: true });
     }
   } catch {
-    // Another appliance was faster, or the file system refuses: the next start tries again.
+    // Another process was faster, or the file system rejected the removal. The next start tries again.
   }
 }

@@ -1,8 +1,8 @@
-/** Exact decimal numbers: numbers that a double would round. */
+/** Compares decimal numbers exactly, and detects numbers that a double would round. */
 
 const pattern = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d{1,15}))?$/i;
 
-/** `0.DIGITS × 10^exponent` without zeros at either end; no digits are zero. */
+/** A decimal `0.DIGITS × 10^exponent` without leading and trailing zeros. Zero has no digits. */
 type Decimal = { isNegative: boolean; digits: string; exponent: number };
 
 function decimalIn(text: string): Decimal | null {
@@ -12,7 +12,7 @@ function decimalIn(text: string): Decimal | null {
   const all = `${integer}${fraction}${bare}`;
   let from = 0;
   while (all[from] === "0") from++;
-  // A regular expression would scan each run of zeros repeatedly.
+  // A loop, because a regular expression would scan each run of zeros repeatedly.
   let to = all.length;
   while (to > from && all[to - 1] === "0") to--;
   const digits = all.slice(from, to);
@@ -20,10 +20,13 @@ function decimalIn(text: string): Decimal | null {
   return { isNegative: sign === "-" && digits !== "", digits, exponent };
 }
 
-/** Whether the text is one decimal number, such as `-12`, `0.50` or `1e3`. */
+/** Whether the text is a decimal number, such as `-12`, `0.50` or `1e3`. */
 export const isDecimal = (text: string): boolean => pattern.test(text.trim());
 
-/** Compares two decimal numbers of any length without rounding: negative, 0 or positive; NaN if one is not a number. */
+/**
+ * Compares two decimal numbers of any length without rounding. Returns a negative number, 0 or a positive number; NaN
+ * for invalid numbers.
+ */
 export function compareDecimals(one: string, other: string): number {
   const [a, b] = [decimalIn(one), decimalIn(other)];
   if (a === null || b === null) return Number.NaN;
@@ -42,7 +45,7 @@ function compareSizes(a: Decimal, b: Decimal): number {
 export const hasTooManyDigits =
   "has more digits than a number can hold: write it as text, in quotes";
 
-/** The number in a text; the text itself if a double would round it. */
+/** Returns the number in a text, or the text itself if a double would round it. */
 export function exactNumber(text: string): number | string {
   const number = Number(text);
   return compareDecimals(String(number), text) === 0 ? number : text;
@@ -60,7 +63,7 @@ export class LongNumber {
     return this.text;
   }
 
-  /** Writes the original digits without quotes. */
+  /** Serializes the original digits without quotes. */
   toJSON(): unknown {
     return (JSON as unknown as { rawJSON(text: string): object }).rawJSON(this.text);
   }

@@ -1,15 +1,17 @@
-/** Reads JSON without rounding its numbers, and finds numbers that would be rounded. */
+/** Parses JSON without rounding numbers, and finds numbers that would be rounded. */
 import { exactNumber, LongNumber } from "./decimals.ts";
 import { fieldPath } from "./words.ts";
 
-/** Finds numbers with more than 15 characters or an exponent, which a double can round. Also matches inside strings. */
+/**
+ * Detects numbers with more than 15 characters or an exponent, which a double can round. Also matches inside strings.
+ */
 const mayBeLong = /\d[\d.]{15}|\d[eE]/;
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Prefix of a marked string, which an answer can't guess. */
+/** Random prefix of marked strings, which a response can't predict. */
 const randomMark = () => crypto.randomUUID().slice(0, 8);
 
-/** Index of the closing quote of the string that starts at `start`. */
+/** Returns the index of the closing quote for the string at `start`. */
 function endOfString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index++) {
     const code = text.charCodeAt(index);
@@ -20,12 +22,12 @@ function endOfString(text: string, start: number): number {
 }
 
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
-/** `e` and `E`. */
+/** Matches `e` and `E`. */
 const isExponent = (code: number) => (code | 0x20) === 0x65;
 const isInNumber = (code: number) =>
   isDigit(code) || isExponent(code) || code === 0x2b || code === 0x2d || code === 0x2e;
 
-/** Replaces the long numbers of a JSON text by strings that begin with `mark`; null where there are none. */
+/** Replaces long numbers in a JSON text with strings that start with `mark`; null if there are none. */
 function markedNumbers(
   text: string,
   mark: string,
@@ -43,7 +45,7 @@ function markedNumbers(
       hasExponent ||= isExponent(next);
     if (hasExponent || end - index > 15) {
       const source = text.slice(index, end);
-      // JSON.parse rejects malformed numbers later.
+      // Skips malformed numbers. JSON.parse rejects them later.
       if (number.test(source) && isWanted(source)) {
         parts.push(text.slice(from, index), `"${mark}${source}"`);
         from = end;
@@ -54,7 +56,7 @@ function markedNumbers(
   return parts.length === 0 ? null : [...parts, text.slice(from)].join("");
 }
 
-/** Like JSON.parse, but returns numbers that a double can round as LongNumber. Throws SyntaxError. */
+/** Parses JSON like JSON.parse, but returns numbers that a double can round as LongNumber. Throws SyntaxError. */
 export function parseExactly(text: string): unknown {
   const mark = randomMark();
   const marked = mayBeLong.test(text) ? markedNumbers(text, mark, () => true) : null;
@@ -82,7 +84,10 @@ function withLongNumbers(value: unknown, mark: string): unknown {
   return value;
 }
 
-/** The path of the first whole number in valid JSON that a double would round, such as 9007199254740993; null for none. */
+/**
+ * Returns the path of the first integer in valid JSON that a double would round, such as 9007199254740993; null for
+ * none.
+ */
 export function lossyIntegerAt(text: string): string | null {
   if (!/\d{16}/.test(text)) return null;
   const mark = randomMark();

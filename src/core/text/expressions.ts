@@ -1,50 +1,50 @@
-/** Searches texts for RE2 expressions in slices of the event loop (decisions 15 and 30). */
+/** Searches texts for RE2 expressions, in short slices between which the event loop serves other work. */
 import type { RE2Set } from "re2js";
 import { monitorBounds } from "../limits.ts";
 import { setRecent } from "../collections/recent-set.ts";
 import { turn } from "../time/yielding.ts";
 
-/** Maximum instructions of a compiled expression: the maximum cost of one step. */
+/** Maximum instructions of a compiled expression, which limits the cost of one step. */
 const maxSize = monitorBounds.expressionSize.value;
-/** States that a search makes, by the instructions in each: some 0.15 s of work. */
+/** Maximum work of a search: states, weighted by their instructions. Takes about 0.15 s. */
 const maxWork = 3_000_000;
-/** Milliseconds per turn of the event loop for all searches together, and again for those that wait for their turn. */
+/** Milliseconds per event-loop turn for all new searches together, and again for all queued searches. */
 const sliceMs = 5;
-/** Instructions of cached compiled expressions: about 10 MB. */
+/** Maximum instructions of cached expressions, about 10 MB. */
 const keptSize = 100_000;
-/** Maximum bytes of an automaton's states during a search, and between two searches. */
+/** Maximum bytes of an automaton's states: during a search, and between two searches. */
 const searchBytes = 1024 * 1024;
 const keptBytes = 32 * 1024;
 
-/** Code points from one look at the clock to the next. */
+/** Code points between two readings of the clock. */
 const pointsBetween = 2_048;
-/** Cost of reading the clock, and of a new state in addition to its instructions. */
+/** Work between two readings of the clock, and the fixed cost of a new state. */
 const workBetween = 1_000;
 const stateWork = 20;
 
-/** Cost of a large class of characters, in instructions. */
+/** Estimated instructions of a large character class. */
 const classSize = 32;
 
-/** Stands for the end of the text. */
+/** Represents the end of the text. */
 const end = -1;
 const unanchored = 0;
-/** The library's flags for the start of a text. */
+/** Input flags of the library for the start of a text. */
 const beginOfText = { context: () => 4 };
 
 type State = { isMatch: boolean; nfaStates: readonly number[]; next: (State | null)[] | null };
 export type Searched = boolean | "too much work";
 type Captured = { text: string } | null | "too much work";
-/** The search continues in the next turn. */
+/** Result of a slice whose search is not finished. */
 const unfinished = Symbol("unfinished");
 
-/** Least recently used first. */
+/** Cached expressions, least recently used first. */
 const compiled = new Map<string, RE2Set>();
 let compiledSize = 0;
 
 type Library = typeof import("re2js");
 let loading: Promise<Library> | null = null;
 
-/** Loads the library on first use, because it takes 10 ms. Its first use has a turn of its own. */
+/** Loads the library on first use, because loading takes 10 ms. Then yields to the event loop. */
 function library(): Promise<Library> {
   loading ??= import("re2js").then(async (loaded) => {
     await turn();
@@ -53,7 +53,7 @@ function library(): Promise<Library> {
   return loading;
 }
 
-/** Why it can't be used as an expression (RE2's syntax); null when it can. */
+/** Returns the error of an expression in RE2 syntax; null if it is valid. */
 export async function expressionIssue(expression: string): Promise<string | null> {
   const loaded = await library();
   try {
@@ -66,7 +66,7 @@ export async function expressionIssue(expression: string): Promise<string | null
   }
 }
 
-/** Null if it is too large. Its size is estimated before it is compiled, which takes longer. */
+/** Compiles an expression; null if it is too large. Estimates the size first, because compiling takes longer. */
 function compiledOf({ RE2Set }: Library, expression: string): RE2Set | null {
   const known = compiled.get(expression);
   if (known !== undefined) {
@@ -90,9 +90,9 @@ function compiledOf({ RE2Set }: Library, expression: string): RE2Set | null {
 
 type Node = { subs: readonly Node[]; runes: readonly number[] | null };
 
-/** Estimates the number of instructions, up to a limit. Repetitions count each time. */
+/** Estimates the number of instructions, up to a limit. Counts each repetition. */
 function sizeOf({ subs, runes }: Node, most: number): number {
-  // More than a literal can have are the ranges of a class such as \p{L}, which is one instruction.
+  // More runes than a literal can have are the ranges of a class such as \p{L}, which compiles to few instructions.
   const length = runes?.length ?? 0;
   let size = 1 + (length > monitorBounds.assertionExpression.value ? classSize : length);
   for (const sub of subs) {
@@ -103,8 +103,8 @@ function sizeOf({ subs, runes }: Node, most: number): number {
 }
 
 /**
- * Prepares a search with RE2's lazy automaton, which is linear in the text for every expression. The returned
- * function continues the search until the given time (performance.now()).
+ * Prepares a search with RE2's lazy automaton, which takes linear time for every expression. The returned function
+ * continues the search until the given time (`performance.now()`).
  */
 function searchFor(
   loaded: Library,
@@ -118,7 +118,7 @@ function searchFor(
   let at = 0;
   let work = 0;
 
-  /** The state after another code point; null if the search has reached its limit. */
+  /** Computes the state after another code point; null if the search exceeds its limits. */
   function made(from: State, rune: number): State | null {
     const group = rune === end ? dfa.numClasses : (dfa.runeClass(rune) as number);
     let next = dfa.step(from, group, rune, unanchored) as State | null;
@@ -155,12 +155,12 @@ function searchFor(
   };
 }
 
-/** Threads of the automaton that a search for a part steps through at most: some 0.5 s of work. */
+/** Maximum automaton threads that a capturing search steps through. Takes about 0.5 s. */
 const maxSteps = 8_000_000;
 const stepsBetween = 1_000;
 
 type Queue = { size: number; mainThreads: number };
-/** The library's automaton that tracks groups (Pike VM). */
+/** The library's automaton for captured groups (Pike VM). */
 type Machine = {
   q0: Queue;
   q1: Queue;
@@ -190,7 +190,7 @@ type Compiled = {
 const automata = new Map<string, Compiled>();
 const maxAutomata = 100;
 
-/** The library makes an automaton when it first searches, such as nothing. */
+/** Dummy input, because the library creates its automaton only during a search. */
 const nothing = { step: () => -8, context: () => 0, endPos: () => 0, canCheckPrefix: () => false };
 
 function machineOf({ RE2JS }: Library, expression: string) {
@@ -207,7 +207,7 @@ const isWord = (code: number) =>
   (code >= 48 && code <= 57) ||
   code === 95;
 
-/** The library's flags for a position in a text: ends of text and lines, and word boundaries. */
+/** Returns the library's flags for a position in a text: ends of the text and of lines, and word boundaries. */
 function contextAt(text: string, at: number): number {
   const before = at === 0 ? -1 : text.charCodeAt(at - 1);
   const after = at === text.length ? -1 : text.charCodeAt(at);
@@ -216,7 +216,7 @@ function contextAt(text: string, at: number): number {
   return begins | ends | (isWord(before) === isWord(after) ? 32 : 16);
 }
 
-/** Finds the first group of the first match, or the whole match: the library's loop, in slices. */
+/** Finds the first group of the first match, or the whole match. Runs the library's loop in slices. */
 function captureIn(
   loaded: Library,
   expression: string,
@@ -262,7 +262,7 @@ function captureIn(
   };
 }
 
-/** Milliseconds that are left to searches in this turn of the event loop. */
+/** Milliseconds that searches can still use in this turn of the event loop. */
 let leftMs = sliceMs;
 
 function spend(ms: number) {
@@ -272,7 +272,7 @@ function spend(ms: number) {
 
 type InTurn<T> = (rest: () => Promise<T>) => Promise<T>;
 
-/** Whether a valid expression is found in the text; as `searched`. */
+/** Whether a valid expression matches in the text. Runs like `searched`. */
 export const isFound = (
   expression: string,
   text: string,
@@ -280,7 +280,7 @@ export const isFound = (
   signal?: AbortSignal,
 ): Promise<Searched> => searched((loaded) => searchFor(loaded, expression, text), inTurn, signal);
 
-/** The first group of the first match of a valid expression, or the whole match; as `searched`. */
+/** Returns the first group of the first match of a valid expression, or the whole match. Runs like `searched`. */
 export const captured = (
   expression: string,
   text: string,
@@ -289,8 +289,8 @@ export const captured = (
 ): Promise<Captured> => searched((loaded) => captureIn(loaded, expression, text), inTurn, signal);
 
 /**
- * Searches within the rest of this turn of the event loop. A longer search continues through `inTurn`, one slice
- * per turn, until the signal aborts it.
+ * Searches in the remaining time of this event-loop turn. A longer search continues through `inTurn`, one slice per
+ * turn, until the signal aborts it.
  */
 async function searched<T>(
   begin: (loaded: Library) => (until: number) => T | typeof unfinished,

@@ -1,11 +1,11 @@
-/** Measures JSON before it is parsed, within limits on depth and number of values, and finds repeated names. */
+/** Measures JSON before it is parsed, limits its depth and number of values, and finds repeated names. */
 import { monitorBounds } from "../limits.ts";
 import { parseExactly } from "./exact-json.ts";
 import { fieldPath } from "./words.ts";
 
 type JsonShape = { depth: number; members: number; values: number };
 
-/** Depth of nesting, number of members (`"name": value`) and of all values of a JSON text, even if it is truncated. */
+/** Measures a JSON text, even a truncated one: its depth, its members (`"name": value`), and all of its values. */
 export function shapeOf(text: string): JsonShape {
   let [depth, deepest, inString, members, lists, commas] = [0, 0, false, 0, 0, 0];
   for (let index = 0; index < text.length; index++) {
@@ -21,13 +21,13 @@ export function shapeOf(text: string): JsonShape {
     else if (code === 0x2c) commas++;
     else if (code === 0x3a) members++;
   }
-  // A list or object is a value, and contains one more value than commas.
+  // A list or object is itself a value, and contains one more value than commas.
   return { depth: deepest, members, values: 1 + lists + commas };
 }
 
 export const depthOf = (text: string): number => shapeOf(text).depth;
 
-/** Path of the first repeated name in an object of a valid JSON text. `JSON.parse` returns the last value without an error. */
+/** Returns the path of the first repeated name in valid JSON. `JSON.parse` would silently use the last value. */
 export function findRepeatedName(text: string): string | null {
   type Level = { names: Set<string> | null; key: PropertyKey };
   const levels: Level[] = [];
@@ -49,10 +49,10 @@ export function findRepeatedName(text: string): string | null {
   return null;
 }
 
-/** A MB of brackets would take the event loop 0.1 s. */
+/** Maximum depth of a target's JSON. Parsing 1 MB of brackets would block the event loop for 0.1 s. */
 export const maxAnswerDepth = monitorBounds.responseNesting.value;
 
-/** Maximum values and member names of a target's JSON. Parsing 20,000 blocks the event loop for up to 30 ms. */
+/** Maximum values and names in a target's JSON. Parsing 20,000 of them blocks the event loop for up to 30 ms. */
 const maxAnswerValues = monitorBounds.responseValues.value;
 
 type ParsedJson = { value: unknown } | { unreadable: string };

@@ -1,41 +1,42 @@
-/** Renders the Markdown of messages as HTML and as plain text. */
+/** Renders Markdown as HTML and as plain text. */
 import type { Node } from "commonmark";
 import { withLineFeeds } from "./words.ts";
 
-/** Words in one style. */
+/** A piece of text in one style. */
 export type Run = { kind: "text"; text: string; bold: boolean; italic: boolean; code: boolean };
 type Link = { kind: "link"; url: string; runs: Run[] };
 export type Inline = Run | Link | { kind: "break" };
 export type Block =
   | { kind: "paragraph"; content: Inline[] }
   | { kind: "code"; text: string }
-  /** `start` is the first number; null for a list of points. */
+  /** `start` is the first number; null for a bulleted list. */
   | { kind: "list"; start: number | null; items: Block[][] };
 
-/** Longer texts, and texts that are slow to parse, are shown unformatted. */
+/** Length up to which texts are formatted. Longer texts, and texts that are slow to parse, are shown unformatted. */
 const maxLength = 10_000;
 const maxLines = 1_000;
 const maxDepth = 16;
-/** Each match can make the parser scan the rest of the text. */
+/** Matches characters after which the parser can scan the rest of the text. */
 const openers = /\]\(|</g;
 const maxWork = 4_000_000;
-/** Lists within lists beyond these are paragraphs. */
+/** Maximum depth of nested lists. Deeper ones become paragraphs. */
 const maxListDepth = 5;
 const maxUrlLength = 2_000;
 
-/** Characters that can start a block or be markup. */
+/** Matches characters that can be markup or start a block. */
 const markup = /[\\`*_[\]<>&]|^[ \t]|^[-+=#~]|^\d+[.)]/m;
-/** The beginning of a line that opens quotes and lists. */
+/** Matches the prefix of a line that opens quotes and lists. */
 const containers = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))+/gm;
 const container = />|[-+*]|\d+[.)]/g;
 
-// Loaded when first used: it costs a start 10 ms.
+// Loads the library on first use, because loading takes 10 ms.
 const library = () => require("commonmark") as typeof import("commonmark");
 let parser: InstanceType<ReturnType<typeof library>["Parser"]> | null = null;
 
 /**
- * CommonMark (https://spec.commonmark.org/0.31.2/) as far as we show it: bold, italic, code, lists, links
- * and line breaks, as they were typed. Headings are bold paragraphs, quotes paragraphs, images links; HTML is text.
+ * Parses a subset of CommonMark (https://spec.commonmark.org/0.31.2/): bold, italic, code, lists, links, and line
+ * breaks as typed. Headings become bold paragraphs, quotes become paragraphs, images become links, and HTML becomes
+ * text.
  */
 export function parseMarkdown(typed: string): Block[] {
   const text = withLineFeeds(typed);
@@ -44,7 +45,7 @@ export function parseMarkdown(typed: string): Block[] {
   return blocksIn(parser.parse(text), 0);
 }
 
-/** The same for words that are not Markdown: paragraphs and lines as they stand. */
+/** Splits a text without Markdown into paragraphs and lines. */
 export function plainBlocks(text: string): Block[] {
   return withLineFeeds(text)
     .split(/\n[ \t]*(?:\n[ \t]*)+/)
@@ -53,7 +54,7 @@ export function plainBlocks(text: string): Block[] {
     .map((lines) => ({ kind: "paragraph", content: inlines([run(lines)]) }));
 }
 
-/** Removes spaces at the end of lines, as CommonMark does; a regular expression would backtrack over long runs. */
+/** Removes spaces at the end of a line, like CommonMark. A regular expression would backtrack over long runs. */
 function withoutLastSpaces(line: string): string {
   let end = line.length;
   while (line[end - 1] === " ") end--;
@@ -112,7 +113,7 @@ function contentOf(block: Node, style: Style): Inline[] {
   return inlines(content);
 }
 
-/** Words and links of a block: its tree has no depth any more. */
+/** Flattens the inline tree of a block into runs, links and breaks. */
 function flatten(parent: Node, style: Style, inLink: boolean, into: Inline[]) {
   for (let node = parent.firstChild; node !== null; node = node.next)
     switch (node.type) {
@@ -155,14 +156,14 @@ function addLink(node: Node, style: Style, into: Inline[]) {
   }
 }
 
-/** The address in a browser's spelling if it is a web or mail address; null otherwise. */
+/** Normalizes a web or mail URL; null for any other URL. */
 function safeUrl(written: string): string | null {
   const url = written.length > maxUrlLength ? null : URL.parse(written);
   if (url === null || url.username !== "" || url.password !== "") return null;
   return ["http:", "https:", "mailto:"].includes(url.protocol) ? url.href : null;
 }
 
-/** Neighbours of one style as one, and addresses that were typed without any markup as links. */
+/** Joins adjacent runs of the same style, and converts plain URLs to links. */
 function inlines(content: readonly Inline[]): Inline[] {
   const result: Inline[] = [];
   for (const one of joined(content))
@@ -203,7 +204,7 @@ function addLines(into: Inline[], { text, ...style }: Run) {
   }
 }
 
-/** Removes punctuation behind an address, and closing brackets without an opening one. */
+/** Removes punctuation after a URL, and closing brackets without an opening one. */
 function withoutPunctuation(found: string): string {
   let open = found.split("(").length - found.split(")").length;
   let end = found.length;
@@ -217,7 +218,7 @@ function withoutPunctuation(found: string): string {
 
 const textOf = (runs: readonly Run[]) => runs.map(({ text }) => text).join("");
 
-/** As HTML of a few elements without any attribute that could act; `dir` lets each block be written in its own direction. */
+/** Renders HTML with a few safe elements and attributes. `dir` lets each block have its own writing direction. */
 export function toHtml(blocks: readonly Block[]): string {
   return blocks.map((block) => blockHtml(block, ' dir="auto"')).join("");
 }
@@ -238,7 +239,7 @@ function blockHtml(block: Block, direction: string): string {
   }
 }
 
-/** Its direction is that of the list. */
+/** Renders a list item without `dir`, because its direction is that of the list. */
 function itemHtml([first, ...others]: readonly Block[]): string {
   if (first === undefined) return "";
   const rest = others.map((block) => blockHtml(block, "")).join("");
@@ -254,7 +255,7 @@ function inlineHtml(one: Inline): string {
   return `<a href="${Bun.escapeHTML(one.url)}" rel="${linkRel}">${words}</a>`;
 }
 
-/** Links send no referrer: addresses of an admin page are private. */
+/** Links send no referrer, because URLs of the admin page are private. */
 export const linkRel = "noopener noreferrer";
 
 function runHtml({ text, bold, italic, code }: Run): string {
@@ -264,7 +265,7 @@ function runHtml({ text, bold, italic, code }: Run): string {
   return bold ? `<strong>${html}</strong>` : html;
 }
 
-/** As text that says the same: addresses stand behind their words, points and numbers before their items. */
+/** Renders plain text. URLs follow their link texts, and list items start with a hyphen or number. */
 export function toText(blocks: readonly Block[]): string {
   return blocks.map(blockText).join("\n\n");
 }

@@ -1,24 +1,28 @@
+/** Replaces `{{name}}` placeholders in texts, JSON and URLs with values that a check has saved. */
 import type { LongNumber } from "./decimals.ts";
 
-/** Values of placeholders. */
+/** A value for a placeholder. */
 export type Scalar = string | number | boolean | null;
-/** A value that a check saved, exactly as it was received. */
+/** A value that a check has saved. Numbers retain their original digits. */
 export type SavedValue = Scalar | LongNumber;
 type ValueOf = (name: string) => SavedValue;
 
 const placeholder = /\{\{([^{}]*)\}\}/g;
-/** Splits JSON into strings and the text between them. An unterminated string extends to the end, so that none is scanned twice. */
+/**
+ * Splits JSON into strings and placeholders between them. An unterminated string extends to the end, so that no text
+ * is scanned twice.
+ */
 const stringOrPlaceholder = /"(?:[^"\\]|\\[^])*"?|\{\{([^{}]*)\}\}/g;
 
-/** Names of the placeholders in a text. */
+/** Returns the placeholder names in a text. */
 export const namesIn = (text: string): string[] =>
   [...text.matchAll(placeholder)].map(([, name = ""]) => name.trim());
 
-/** A text with its values as they are. */
+/** Replaces placeholders with their plain values. */
 export const filled = (text: string, valueOf: ValueOf): string =>
   text.replace(placeholder, (_, name: string) => String(valueOf(name.trim())));
 
-/** JSON with its values: in a string as part of it, elsewhere as a value of their own type. */
+/** Replaces placeholders in JSON. Values inside a string become part of it; elsewhere they retain their type. */
 export const filledJson = (json: string, valueOf: ValueOf): string =>
   json.replace(stringOrPlaceholder, (part, name?: string) =>
     name === undefined
@@ -28,13 +32,13 @@ export const filledJson = (json: string, valueOf: ValueOf): string =>
 
 const partsOfUrl = /^([a-z]+:\/\/[^/?#]*)?([^?#]*)(.*)$/is;
 
-/** Whether the destination of a request contains a placeholder. */
+/** Whether the host of a URL contains a placeholder. */
 export const namesHost = (url: string): boolean =>
   namesIn(partsOfUrl.exec(url)?.[1] ?? "").length > 0;
 
 /**
- * A URL, or a path of this origin, with its values encoded: none of them is more than a part of a segment or
- * of the query. Null where one would lead to another folder.
+ * Replaces placeholders in a URL, or in a path of `origin`, with encoded values. A value can't extend beyond its
+ * segment or query value. Null if a value would become `.` or `..`, which leads to another folder.
  */
 export function filledUrl(text: string, origin: string, valueOf: ValueOf): URL | null {
   const [, start = origin, path = "", rest = ""] = partsOfUrl.exec(text) ?? [];

@@ -1,7 +1,10 @@
-/** Lists and records that are read from the database while a response is sent. */
+/** Reads lists and records from the database while their response is sent. */
 import { eachYielding } from "../time/yielding.ts";
 
-/** A list that is read in portions while it is sent, so that it is never in memory as a whole. Each call of `read` starts at the first entry. */
+/**
+ * A list that is read in portions during the response, so that it is never completely in memory. Each call of `read`
+ * starts at the first entry.
+ */
 export class StreamedList<T> {
   readonly read: () => AsyncIterable<readonly T[]>;
 
@@ -10,7 +13,7 @@ export class StreamedList<T> {
   }
 }
 
-/** The same for an object, whose fields are read as names and values. */
+/** An object whose fields are read in portions during the response. */
 export class StreamedRecord {
   readonly read: () => AsyncIterable<readonly (readonly [name: string, value: unknown])[]>;
 
@@ -19,10 +22,10 @@ export class StreamedRecord {
   }
 }
 
-/** A list in memory, or a list that is read while it is sent. */
+/** A list in memory, or one that is read during the response. */
 export type Listed<T> = readonly T[] | StreamedList<T>;
 
-/** Calls `use` for each entry, one portion in memory at a time. */
+/** Calls `use` for each entry. Only one portion is in memory at a time. */
 export async function eachListed<T>(list: Listed<T>, use: (entry: T) => void): Promise<void> {
   if (!(list instanceof StreamedList)) return eachYielding(list, use);
   for await (const portion of list.read()) await eachYielding(portion, use);
@@ -32,11 +35,11 @@ export async function eachListed<T>(list: Listed<T>, use: (entry: T) => void): P
 export const withEntry = <T>(list: Listed<T>, entry: T): Listed<T> =>
   list instanceof StreamedList ? list : [...list, entry];
 
-/** Replaces the entry with the same id. A streamed list is read later and already contains it. */
+/** Replaces the entry with the same ID. A streamed list is read later and already contains it. */
 export const withReplaced = <T extends { id: string }>(list: Listed<T>, entry: T): Listed<T> =>
   list instanceof StreamedList ? list : list.map((one) => (one.id === entry.id ? entry : one));
 
-/** Like `map`; of a streamed list each portion as it is read. */
+/** Maps a list. A streamed list is mapped portion by portion as it is read. */
 export function mapListed<T, U>(list: Listed<T>, use: (entry: T) => U): U[] | StreamedList<U> {
   if (!(list instanceof StreamedList)) return list.map(use);
   return new StreamedList(async function* () {
@@ -44,7 +47,7 @@ export function mapListed<T, U>(list: Listed<T>, use: (entry: T) => U): U[] | St
   });
 }
 
-/** The entries in portions of about this many bytes, at least one each. */
+/** Splits entries into portions of about `most` bytes, with at least one entry each. */
 export function* inBytes<T extends { bytes: number }>(entries: readonly T[], most: number) {
   let portion: T[] = [];
   let bytes = 0;

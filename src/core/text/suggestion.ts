@@ -1,7 +1,7 @@
-/** Changed letters up to which a name counts as a typing error of another. */
+/** Maximum edit distance for a suggestion. */
 const maxDistance = 2;
 
-/** Finishes a sentence with “Did you mean …?” where a known name is within two typing errors; otherwise empty. */
+/** Returns “; did you mean …?” if a known name is within two typing errors; otherwise an empty text. */
 export function suggestionFor(name: string, known: Iterable<string>): string {
   const normal = comparable(name);
   if (name.length > 100) return "";
@@ -14,10 +14,12 @@ export function suggestionFor(name: string, known: Iterable<string>): string {
   return best === undefined ? "" : `; did you mean ${best}?`;
 }
 
-/** `alert_channels` and `AlertChannels` are `alertChannels` in another spelling. */
+/** Normalizes a name, so that `alert_channels` and `AlertChannels` equal `alertChannels`. */
 const comparable = (name: string) => name.toLowerCase().replace(/[_-]/g, "");
 
-/** Insertions, deletions, replacements and swaps of neighbours that lead from one to the other (optimal string alignment). */
+/**
+ * Edit distance of two names: insertions, deletions, replacements and swaps of neighbors (optimal string alignment).
+ */
 function editDistance(one: string, other: string): number {
   let previous: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, column) => column);

@@ -2,11 +2,11 @@
 
 const controls = /\p{Cc}/u;
 const controlsButBreaks = /[^\P{Cc}\n\t]/u;
-/** These control characters change the direction of the text behind them, beyond the end of the value (UAX #9 §2). */
+/** Control characters that change the direction of text, even beyond the end of the value (UAX #9 §2). */
 const directionControls = /[\u202a-\u202e\u2066-\u2069]/;
 const invisible = /^[\p{White_Space}\p{Cf}]*$/u;
 
-/** Why `text` can't be stored as one line; `null` when it can. */
+/** Returns why a text can't be stored as one line; null if it can. */
 export function validateLine(text: string): string | null {
   if (!text.isWellFormed()) return "must be valid Unicode, without lone surrogates";
   if (controls.test(text)) return "must not contain control characters";
@@ -15,7 +15,9 @@ export function validateLine(text: string): string | null {
   return null;
 }
 
-/** Why `text` can't be stored as running text, where tabs and line breaks (LF or CRLF) are fine. */
+/**
+ * Returns why a text can't be stored as running text; null if it can. Tabs and line breaks (LF or CRLF) are allowed.
+ */
 export function validateParagraphs(text: string): string | null {
   if (!text.isWellFormed()) return "must be valid Unicode, without lone surrogates";
   if (controlsButBreaks.test(withLineFeeds(text)))
@@ -23,10 +25,13 @@ export function validateParagraphs(text: string): string | null {
   return null;
 }
 
-/** Running text with LF as its only line break. */
+/** Converts CRLF to LF. */
 export const withLineFeeds = (text: string): string => text.replaceAll("\r\n", "\n");
 
-/** Converts a text to one that `validateLine` accepts, cut at `max` code points; empty if nothing visible is left. */
+/**
+ * Converts a text to one that `validateLine` accepts, truncated to `max` code points. Empty if nothing visible is
+ * left.
+ */
 export function toLine(text: string, max: number): string {
   const line = text
     .toWellFormed()
@@ -46,7 +51,7 @@ export function isBlank(text: string): boolean {
   return invisible.test(text);
 }
 
-/** `monitorIds[3].name`, the way error details name a field. */
+/** Formats a field path as in error details, such as `monitorIds[3].name`. */
 export function fieldPath(keys: readonly PropertyKey[]): string {
   let path = "";
   for (const key of keys) {
@@ -57,17 +62,17 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
 }
 
 /**
- * Invisible characters that reorder, hide or break a line (UAX #9, Unicode 23.2 and 23.3), without the joiners of
+ * Invisible characters that reorder, hide or break text (UAX #9, Unicode 23.2 and 23.3). Excludes the joiners of
  * scripts and emoji (U+200C, U+200D).
  */
 const misleading =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** At most `length` code points of a text that a stranger wrote, fit for one line. */
+/** Shortens an untrusted text to `length` code points, on one line and without misleading characters. */
 export const excerpt = (text: string, length = 60): string =>
   excerptOfName(text.slice(0, length * 2 + 2).replace(misleading, "�"), length);
 
-/** At most `length` code points of a name that a person gave, which can have direction marks of its script. */
+/** Shortens a name that a user has entered to `length` code points. It can contain direction marks of its script. */
 export function excerptOfName(name: string, length: number): string {
   // A code point has one or two units.
   const start = name.slice(0, length * 2 + 2);
@@ -75,11 +80,11 @@ export function excerptOfName(name: string, length: number): string {
   return points.length > length ? points.slice(0, length).join("") + "…" : points.join("");
 }
 
-/** `toLine` for a text that a stranger wrote: without misleading characters. */
+/** Converts an untrusted text to one line, without misleading characters. */
 export const toRemoteLine = (text: string, max: number): string =>
   toLine(text.replace(misleading, ""), max);
 
-/** `3 h 20 min`: how long something lasted, in its two largest units. */
+/** Formats a duration in its two largest units, such as `3 h 20 min`. */
 export function durationInWords(seconds: number, space = " "): string {
   const parts = [
     [Math.floor(seconds / 86_400), "d"],
@@ -99,40 +104,42 @@ export function durationInWords(seconds: number, space = " "): string {
 const thin = "\u202f";
 let integer: Intl.NumberFormat | undefined;
 
-/** `1,204`. */
+/** Formats a count, such as `1,204`. */
 export function countInWords(count: number): string {
-  // Created on first use: the first formatter takes 3 ms.
+  // Created on first use, because the first formatter takes 3 ms.
   integer ??= new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
   return integer.format(count);
 }
 
-/** `99.98 %`: two decimals, never rounded up, so that 100 % is said only where nothing failed; `–` for nothing. */
+/**
+ * Formats a ratio, such as `99.98 %`; `–` for no value. Rounds down to two decimals, so that 100 % means no failure.
+ */
 export function percent(ratio: number | null | undefined): string {
   if (ratio == null) return "–";
   if (ratio === 1) return `100${thin}%`;
-  // A hundredth of a percent can be slightly less in binary.
+  // The binary value of a hundredth of a percent can be slightly too small.
   const hundredths = Math.min(9_999, Math.floor(ratio * 10_000 + 1e-9));
   return `${(hundredths / 100).toFixed(2)}${thin}%`;
 }
 
-/** `1 monitor`, `1,204 monitors`. */
+/** Formats a count with its noun, such as `1 monitor` or `1,204 monitors`. */
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${countInWords(count)} ${count === 1 ? one : many}`;
 
-/** `84 ms`, `12.4 s` from ten seconds on; `–` for nothing. */
+/** Formats a latency, such as `84 ms`, or `12.4 s` from ten seconds; `–` for no value. */
 export function latencyInWords(ms: number | null | undefined, space = thin): string {
   if (ms == null) return "–";
   if (ms < 1) return `<1${space}ms`;
   return ms < 10_000 ? `${countInWords(ms)}${space}ms` : `${(ms / 1000).toFixed(1)}${space}s`;
 }
 
-/** The message of a check, with its latencies in words. */
+/** Formats the latencies in the message of a check. */
 export const withLatencies = (text: string, space = thin): string =>
   text.replace(/(?<![\d.,])(\d+) ms\b/g, (_, ms: string) => latencyInWords(Number(ms), space));
 
 const byteUnits = ["bytes", "kB", "MB", "GB", "TB"];
 
-/** `12.4 MB`. */
+/** Formats a number of bytes, such as `12.4 MB`. */
 export function bytesInWords(bytes: number): string {
   const power = Math.min(byteUnits.length - 1, Math.max(0, Math.floor(Math.log10(bytes || 1) / 3)));
   const value = bytes / 1000 ** power;
@@ -159,13 +166,16 @@ export function escapeXml(text: string): string {
     .replace(/[&<>"']/g, (character) => xmlEntities[character] ?? character);
 }
 
-/** How the message of an `unknown` heartbeat begins. */
+/** Start of the message of an `unknown` heartbeat. */
 export const notJudged = "Not judged: ";
 
-/** Spreadsheets for East Asian text take the full-width signs, too, and some skip invisible characters before them. */
+/**
+ * Start of a formula. East Asian spreadsheets also accept full-width signs, and some skip invisible characters before
+ * them.
+ */
 const formulaStart = /^[\t\r\n]|^[\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]/u;
 
-/** A row of CSV (RFC 4180). A cell that a spreadsheet could read as a formula starts with an apostrophe. */
+/** Formats a row of CSV (RFC 4180). Cells that a spreadsheet could read as a formula get an apostrophe first. */
 export function csvRow(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
 }
@@ -206,17 +216,17 @@ export function slugFrom(name: string, most: number): string {
     .replace(/^-+|-+$/g, "");
 }
 
-/** `{{name}}` for each name, as in a template. */
+/** Formats names as placeholders, such as `{{name}}`. */
 export const inBraces = (names: readonly string[]) => names.map((name) => `{{${name}}}`);
 
-/** The text with these values in it. */
+/** Replaces placeholders with these values. Unknown placeholders stay unchanged. */
 export function filledWith(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{\{\s*([a-z]+)\s*\}\}/g, (whole, name: string) =>
     Object.hasOwn(values, name) ? (values[name] ?? whole) : whole,
   );
 }
 
-/** A text of an address without its escapes; as it is where these are none. */
+/** Decodes percent-encoding. Returns an invalid text unchanged. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -225,7 +235,7 @@ export function percentDecoded(text: string): string {
   }
 }
 
-/** Text that a reader of HTML shows as it is: a `<` that would open a tag is escaped. */
+/** Escapes each `<` that could open a tag, so that the text is displayed literally. */
 export function withoutTags(text: string): string {
   return text.replace(/<(?=[a-z/!?])/gi, "&lt;");
 }

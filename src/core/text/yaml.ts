@@ -1,4 +1,4 @@
-/** Reads YAML 1.2 with the position of each value, and rejects repeated keys and excessive aliases. */
+/** Reads YAML 1.2 with the position of each value. Rejects repeated keys and excessive aliases. */
 import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap } from "yaml";
 import { exactNumber, hasTooManyDigits } from "./decimals.ts";
 import { fieldPath } from "./words.ts";
@@ -6,13 +6,13 @@ import { fieldPath } from "./words.ts";
 const maxDepth = 30;
 const maxPlaces = 10;
 
-/** Position in a file; line and column start at 1. */
+/** Position in a file. Line and column start at 1. */
 export type Place = { file: string; line: number; column: number };
 
 /** An error in a file, with its position. */
 export type FileIssue = { place: Place; message: string };
 
-/** Files that are not a valid configuration. */
+/** Error with all issues of invalid files. */
 export class InvalidFiles extends Error {
   readonly issues: readonly FileIssue[];
 
@@ -24,14 +24,14 @@ export class InvalidFiles extends Error {
 
 const inWords = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
 
-/** Returns the value of a scalar. */
+/** Converts a scalar to its value. */
 export type ReadScalar = (
   scalar: Scalar,
   path: string,
   fail: (message: string) => never,
 ) => unknown;
 
-/** A scalar as YAML 1.2 types it; `textOf` reads its texts. */
+/** Reads a scalar with its YAML 1.2 type. `textOf` converts texts. */
 export const typedScalar =
   (textOf: (text: string, path: string, fail: (message: string) => never) => string): ReadScalar =>
   ({ value, source = "" }, path, fail) => {
@@ -44,7 +44,7 @@ export const typedScalar =
   };
 
 export type YamlOptions = {
-  /** Maximum number of values. The values of an alias count each time. */
+  /** Maximum number of values. The values of an alias count for each use. */
   maxValues?: number;
   /** Whether `places` and the paths of scalars are needed. */
   hasPaths?: boolean;
@@ -52,19 +52,19 @@ export type YamlOptions = {
 
 export type Parsed = {
   value: unknown;
-  /** Positions by path, such as `monitors.shop.tags[0]`; the position of a field is that of its name. */
+  /** Positions by path, such as `monitors.shop.tags[0]`. The position of a field is that of its name. */
   places: Map<string, Place>;
   /** Position of each map. */
   placesOfMaps: WeakMap<object, Place>;
 };
 
-/** Sentences for errors that the parser reports in terms of its own API, or several times. */
+/** Messages for errors that the parser describes in terms of its API, or reports several times. */
 const plainReasons: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: "has several documents: put each into a file of its own",
   TAB_AS_INDENT: "is indented by a tab: YAML allows spaces only",
 };
 
-/** At most ten errors. One with a plain reason explains the errors after it. */
+/** Returns at most ten errors, or only the one with a plain message, which also explains the others. */
 function withoutRepeats<T extends { code: string }>(errors: readonly T[]): T[] {
   const explained = errors.find(({ code }) => Object.hasOwn(plainReasons, code));
   return explained === undefined ? errors.slice(0, maxPlaces) : [explained];
@@ -92,7 +92,7 @@ class YamlReader {
   readonly #places = new Map<string, Place>();
   readonly #placesOfMaps = new WeakMap<object, Place>();
   readonly #anchors = new Map<string, Node>();
-  /** Nodes that contain the current one: an alias of these would never end. */
+  /** Ancestors of the current node. An alias to one of them would be infinite. */
   readonly #open = new Set<Node>();
   #valuesLeft: number;
 
@@ -113,10 +113,10 @@ class YamlReader {
     this.#document = yaml.parseDocument(source, {
       lineCounter: this.#lines,
       prettyErrors: false,
-      // Rejects the tags of other programs.
+      // Rejects custom tags of other programs.
       customTags: [],
       schema: "core",
-      // The library compares each key with all keys before it.
+      // Disabled, because the library compares each key with all previous keys. This reader checks uniqueness itself.
       uniqueKeys: false,
     });
   }
@@ -202,7 +202,7 @@ class YamlReader {
     return all;
   }
 
-  /** Maps that `<<` merges (https://yaml.org/type/merge.html): the first map with a key wins. */
+  /** Resolves the maps that `<<` merges (https://yaml.org/type/merge.html). The first map with a key wins. */
   #mergedBy(node: Node | null, keys: readonly PropertyKey[], at: Place) {
     const maps = this.#yaml.isSeq(node) ? (node.items as Node[]) : [node];
     return maps.map((map) => {
@@ -216,7 +216,7 @@ class YamlReader {
 
 type Positioned = { range?: readonly number[] | null | undefined };
 
-/** Sets a property, also one named `__proto__`, which an assignment would take for the prototype. */
+/** Sets a property. Also supports `__proto__`, which an assignment would treat as the prototype. */
 export function setOwn(object: object, name: string, value: unknown) {
   Object.defineProperty(object, name, {
     value,
@@ -228,7 +228,7 @@ export function setOwn(object: object, name: string, value: unknown) {
 
 const firstLine = (message: string) => message.split("\n")[0] ?? message;
 
-/** Position of the value at this path, or of the closest value that contains it. */
+/** Returns the position of the value at a path, or of the nearest value that contains it. */
 export function placeOf(places: ReadonlyMap<string, Place>, path: string): Place | null {
   for (let left = path; ;) {
     const found = places.get(left);

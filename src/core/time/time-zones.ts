@@ -18,14 +18,14 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** Milliseconds by which a zone's clocks are ahead of UTC. Without Temporal, which not every browser has. */
+/** Milliseconds by which a zone is ahead of UTC. Does not use Temporal, which some browsers lack. */
 function offsetAt(at: number, timeZone: string): number {
   const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] =
     formatOf(timeZone).format(at).match(/\d+/g)?.map(Number) ?? [];
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
 }
 
-/** Milliseconds of the local clock, read as if it were UTC. */
+/** Converts an instant to local time, as milliseconds that look like UTC. */
 export function toLocal(at: number, timeZone: string): number {
   return at + offsetAt(at, timeZone);
 }

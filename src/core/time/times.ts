@@ -4,7 +4,7 @@ import { dayMs } from "./clock.ts";
 const minuteMs = 60_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Formatters by time zone and form, cached because creating one is slow. */
+/** Returns a formatter by time zone and format. Cached, because creating one is slow. */
 export function formatIn(
   timeZone: string,
   options: Intl.DateTimeFormatOptions,
@@ -22,7 +22,7 @@ const secondFormat = { ...minuteFormat, second: "2-digit" } as const;
 const dayFormat = { day: "numeric", month: "short" } as const;
 const wholeDayFormat = { ...dayFormat, year: "numeric" } as const;
 
-/** `12 Sept`, with its year where that is not the current one. */
+/** Formats a day such as `12 Sept`, with the year if it is not the current one. */
 export function dayIn(timeZone: string, at: number, now: number): string {
   const year = formatIn(timeZone, { year: "numeric" });
   const isThisYear = year.format(at) === year.format(now);
@@ -34,13 +34,13 @@ export function isSameDayIn(timeZone: string, one: number, other: number): boole
   return day.format(one) === day.format(other);
 }
 
-/** `14:31` today, `12 Sept 14:31` this year, `12 Sept 2025 14:31` before. */
+/** Formats a time as `14:31` today, `12 Sept 14:31` this year, or `12 Sept 2025 14:31` for another year. */
 export function momentIn(timeZone: string, at: number, now: number, seconds = false): string {
   const clock = formatIn(timeZone, seconds ? secondFormat : minuteFormat).format(at);
   return isSameDayIn(timeZone, at, now) ? clock : `${dayIn(timeZone, at, now)} ${clock}`;
 }
 
-/** `Today 12:00–13:00`, `12 Nov 12:00:00–12:00:30`, `Thu 12 Nov`. */
+/** Formats a period such as `Today 12:00–13:00`, `12 Nov 12:00:00–12:00:30` or `Thu 12 Nov`. */
 export function periodIn(timeZone: string, from: number, to: number, now: number): string {
   if (to - from >= dayMs) {
     const first = `${formatIn(timeZone, { weekday: "short" }).format(from)} ${dayIn(timeZone, from, now)}`;
@@ -52,13 +52,13 @@ export function periodIn(timeZone: string, from: number, to: number, now: number
   return `${day} ${clock.format(from)}–${clock.format(to)}`;
 }
 
-/** `since 05:09` today, `since 12 Sept` before. */
+/** Formats a start as `since 05:09` today, or `since 12 Sept` on another day. */
 export function sinceIn(timeZone: string, at: number, now: number): string {
   const isToday = isSameDayIn(timeZone, at, now);
   return `since ${isToday ? momentIn(timeZone, at, now) : dayIn(timeZone, at, now)}`;
 }
 
-/** ` until 16:00`, or `, the first until 16:00` where some end later; empty for none. */
+/** Formats end times as ` until 16:00`, or as `, the first until 16:00` if they differ; empty for none. */
 export function endsIn(timeZone: string, ends: readonly number[], now: number): string {
   if (ends.length === 0) return "";
   const first = Math.min(...ends);
@@ -66,7 +66,7 @@ export function endsIn(timeZone: string, ends: readonly number[], now: number): 
   return ends.every((end) => end === first) ? until : `, the first${until}`;
 }
 
-/** `Sun 29 Nov 02:00–04:00 CET`, or with both days. */
+/** Formats a period such as `Sun 29 Nov 02:00–04:00 CET`. Names both days if they differ. */
 export function spanIn(timeZone: string, from: number, to: number, now: number): string {
   const clock = formatIn(timeZone, minuteFormat);
   const day = (at: number) =>
@@ -74,7 +74,7 @@ export function spanIn(timeZone: string, from: number, to: number, now: number):
   const zone = formatIn(timeZone, { timeZoneName: "short" })
     .formatToParts(to)
     .find(({ type }) => type === "timeZoneName")?.value;
-  // A period that ends at midnight ends on the day before.
+  // A period until midnight ends on the previous day.
   const isOneDay = isSameDayIn(timeZone, from, to - 1);
   const end = isOneDay ? `–${clock.format(to)}` : ` – ${day(to)} ${clock.format(to)}`;
   return `${day(from)} ${clock.format(from)}${end} ${zone}`;

@@ -1,11 +1,11 @@
-/** Lets other work have its turn. */
+/** Yields one turn of the event loop. */
 
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Other work gets its turn this often while a long list is worked through. */
+/** Time after which a long loop yields to the event loop. */
 const turnMs = 5;
 
-/** Like `forEach`, for work that needs the processor: yields to the event loop every few milliseconds. */
+/** Like `forEach`, for CPU-bound work. Yields to the event loop every few milliseconds. */
 export async function eachYielding<T>(items: Iterable<T>, use: (item: T) => void | Promise<void>) {
   let since = performance.now();
   for (const item of items) {
@@ -17,7 +17,7 @@ export async function eachYielding<T>(items: Iterable<T>, use: (item: T) => void
   }
 }
 
-/** Like `map`, in the same way. */
+/** Like `map`, for CPU-bound work. Yields to the event loop every few milliseconds. */
 export async function mapYielding<T, U>(items: Iterable<T>, use: (item: T) => U): Promise<U[]> {
   const results: U[] = [];
   await eachYielding(items, (item) => void results.push(use(item)));

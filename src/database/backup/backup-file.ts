@@ -1,4 +1,4 @@
-/** Backup files: how a database is copied into one, and how the database is taken out again. */
+/** Writes backup files, and extracts and verifies the database in them. */
 import type { Database } from "bun:sqlite";
 import {
   chmodSync,
@@ -24,8 +24,8 @@ import { decryptFile, encryptFile, isEncrypted } from "./encrypted-file.ts";
 import { refusedBackup } from "./refused-backup.ts";
 
 /**
- * A backup is a SQLite file with at most two trailers, which SQLite ignores: the key of the stored secrets,
- * and the SHA-256 of everything before it. An encrypted backup is the same file in the age format.
+ * A backup is a SQLite file with up to two trailers, which SQLite ignores. They contain the key of the stored
+ * secrets, and the SHA-256 of everything before it. An encrypted backup is the same file in the age format.
  */
 const keyTrailer = { mark: Buffer.from("signalbox secret"), bytes: 32 };
 const checksumTrailer = { mark: Buffer.from("signalbox sha256"), bytes: 32 };
@@ -41,32 +41,32 @@ const header = {
   validFor: 92,
 } as const;
 
-/** `user_version` of a database that was copied: its next start is the first one of the copy. */
+/** `user_version` of a copied database. It shows the next start that the database is a copy. */
 export const copiedVersion = 1;
 
-/** Prefix of temporary copies in a data directory. The next start removes those that a crash leaves behind. */
+/** Prefix of temporary copies in a data directory. The next start removes leftovers of a crash. */
 export const copyPrefix = "signalbox.db.backup-";
 
-/** Bytes of the database in a backup, and the key of its secrets if the backup includes it. */
+/** Size of the database in a backup, and the key of its secrets if the backup includes it. */
 type Extracted = { bytes: number; key: Uint8Array | null };
 
 type BackupFile = {
-  /** Bytes of the file; the database in it is not larger. */
+  /** Size of the file, which is at least the size of its database. */
   bytes: number;
   isEncrypted: boolean;
-  /** Writes the database to a new file. Throws DATA_UNUSABLE if the bytes differ from those backed up. */
+  /** Writes the database to a new file. Throws DATA_UNUSABLE for a damaged backup. */
   extract(to: string): Promise<Extracted>;
 };
 
 type Encryption = {
   passphrase: string;
-  /** Key of the stored secrets, to be included in the backup; null to leave it out. */
+  /** Key of the stored secrets, to be included in the backup; null to omit it. */
   secretKey: Uint8Array | null;
   /** Directory of the temporary plain copy. */
   workIn: string;
 };
 
-/** Writes a consistent backup of an open database. It appears under its name when it is complete and synced. */
+/** Writes a consistent backup of an open database. The file gets its name when it is complete and synced. */
 export function writeBackup(database: Database, to: string) {
   const part = `${to}.part`;
   rmSync(part, { force: true });
@@ -78,7 +78,7 @@ export function writeBackup(database: Database, to: string) {
   }
 }
 
-/** Like `writeBackup`, encrypted with a passphrase. */
+/** Writes a backup that is encrypted with a passphrase. */
 export async function writeEncryptedBackup(
   database: Database,
   to: string,
@@ -126,11 +126,11 @@ function markAsCopy(handle: number) {
   const version = Buffer.alloc(4);
   version.writeUInt32BE(copiedVersion);
   writeSync(handle, version, 0, 4, header.userVersion);
-  // Leave WAL mode: readers of the copy then create no files next to it.
+  // Disables WAL mode, so that readers of the copy create no additional files.
   writeSync(handle, Buffer.from([1, 1]), 0, 2, header.writeVersion);
 }
 
-/** Examines a backup without reading all of it. Throws DATA_UNUSABLE for a file that can't be one. */
+/** Opens a backup without reading all of it. Throws DATA_UNUSABLE for any other file. */
 export function openBackup(file: string, passphrase: string | null): BackupFile {
   assertPlainFile(file);
   const handle = openSync(file, "r");
@@ -192,7 +192,7 @@ function targetOf(link: string): string {
 
 type Trailers = Extracted & { checksum: Uint8Array | null };
 
-/** Throws DATA_UNUSABLE if the database's header gives another length than that of the file. */
+/** Reads the trailers. Throws DATA_UNUSABLE if the database's header and the file disagree about the length. */
 function readTrailers(handle: number, name: string): Trailers {
   let bytes = fstatSync(handle).size;
   const readTrailer = ({ mark, bytes: length }: typeof keyTrailer) => {
@@ -211,7 +211,10 @@ function readTrailers(handle: number, name: string): Trailers {
   return { bytes, key, checksum };
 }
 
-/** Turns an extracted backup into the bare database. `name` is the backup, for error messages. */
+/**
+ * Verifies the checksum of an extracted backup, and reduces it to the database. `name` is the path of the backup, for
+ * error messages.
+ */
 function removeTrailers(file: string, name: string): Extracted {
   const handle = openSync(file, constants.O_RDWR);
   try {
@@ -228,7 +231,7 @@ function removeTrailers(file: string, name: string): Extracted {
   }
 }
 
-/** Length of the database by its own header; null if the header does not give it. */
+/** Length of the database from its header; null if the header lacks it. */
 function bytesByHeader(handle: number): number | null {
   const bytes = Buffer.alloc(100);
   if (readSync(handle, bytes, 0, 100, 0) < 100) return null;

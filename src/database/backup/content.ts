@@ -1,15 +1,15 @@
 /** Compares the content of two databases by counts and digests of their tables. */
 import type { Database } from "bun:sqlite";
 
-/** Row count and ordered digest per table, and a digest of the schema. */
+/** Row count and digest of the sorted rows per table, and a digest of the schema. */
 export type Content = Map<string, { rows: number; digest: string }>;
 
-/** Name of the key fingerprint in `housekeeping`. It prevents nodes from starting with different keys. */
+/** Name of the key fingerprint in `housekeeping`, which prevents nodes from starting with different keys. */
 export const keyName = "fingerprint of the key";
 
 /** Tables that only clusters have. */
 export const tablesOfCluster = ["write_markers", "migration_lease"];
-/** Tables for coordination of the machines in a cluster. */
+/** Tables for the coordination of machines in a cluster. */
 const agreements = ["nodes", "leases", "forwarded_requests"];
 
 /** Removes cluster-only data from a copy, so that it can serve as a file. */
@@ -21,12 +21,12 @@ export function removeClusterState(copy: Database) {
 }
 
 const schemaName = "the schema";
-/** SQLite's table of assigned numbers. It prevents reuse of deleted numbers. */
+/** SQLite's table of the highest assigned IDs. It prevents the reuse of deleted IDs. */
 const sequences = "sqlite_sequence";
 
 type Table = { name: string; wr: number };
 
-/** Reads the whole database, except for internal tables of the engine. */
+/** Computes the content of a whole database, except for SQLite's internal tables. */
 export function contentOf(database: Database): Content {
   const [own, noData] = [tablesOfCluster, [...tablesOfCluster, ...agreements]].map((names) =>
     JSON.stringify(names),

@@ -11,12 +11,12 @@ import { damaged, mustBeOurs, mustHaveItsLog, readKey } from "../file/data-direc
 import { mustHaveEnded } from "../file/run-marker.ts";
 import { isDamage } from "../file/embedded.ts";
 
-/** Passphrase of an encrypted backup, and whether the backup includes `secret.key`. */
+/** Passphrase of an encrypted backup, and whether it includes `secret.key`. */
 export type Sealing = { passphrase: string; withKey: boolean };
 
 /**
  * Writes a consistent copy of the database, even while a server uses it. The file appears when it is complete. Throws
- * DataError for a foreign database and for an existing file.
+ * DataError for a foreign database, and Error for an existing file.
  */
 export async function copyDatabase(
   directory: string,
@@ -44,7 +44,7 @@ export async function copyDatabase(
   }
 }
 
-/** Throws unless the file is new and its folder exists. */
+/** Throws if the file exists, or its folder does not. */
 export function assertCanBeCreated(file: string) {
   if (existsSync(file)) throw new Error(`${file} exists already. Nothing was written.`);
   const folder = dirname(resolve(file));
@@ -67,14 +67,14 @@ function inPlainWords(error: unknown, to: string): unknown {
 
 export type Copying = ReturnType<typeof copyInChild>;
 
-/** Like `copyDatabase`, in a child process. Copying a large database would block the event loop. */
+/** Runs `copyDatabase` in a child process, because copying a large database would block the event loop. */
 export function copyInChild(
   directory: string,
   to: string,
   sealing: Sealing | null = null,
   env?: Record<string, string | undefined>,
 ) {
-  // Other users can see the arguments of a process, so they contain no passphrase.
+  // Passes the passphrase through stdin, because other users can see the arguments of a process.
   const flags = sealing
     ? ["--passphrase-file", "-", ...(sealing.withKey ? ["--include-key"] : [])]
     : [];

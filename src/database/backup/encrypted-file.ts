@@ -4,7 +4,7 @@ import { refusedBackup } from "./refused-backup.ts";
 /** First bytes of a file in the age format (age-encryption.org/v1). */
 const magic = Buffer.from("age-encryption.org/v1\n");
 
-/** Exponent of the scrypt cost. OWASP recommends 17: 128 MiB of memory and about 0.5 s. */
+/** Exponent of the scrypt cost. The OWASP recommendation of 17 takes 128 MiB of memory and about 0.5 s. */
 const scryptWorkFactor = 17;
 
 export function isEncrypted(start: Uint8Array): boolean {
@@ -25,7 +25,7 @@ export async function encryptFile(
   await writeChunks(to, await encrypter.encrypt(Bun.file(from).stream()));
 }
 
-/** Decrypts a file into a new one, authenticating each chunk. Throws DATA_UNUSABLE. */
+/** Decrypts a file into a new file, and authenticates each chunk. Throws DATA_UNUSABLE. */
 export async function decryptFile(from: string, to: string, passphrase: string) {
   await writeChunks(to, decryptedChunks(from, passphrase));
 }

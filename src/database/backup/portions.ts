@@ -3,20 +3,20 @@ import type { Parameter, Statement, Store } from "../store.ts";
 
 /** Target duration of one cleanup write, in milliseconds. */
 const aimMs = 10;
-/** Minimum batch size, even on slow machines. */
+/** Minimum and maximum batch size, in rows. */
 const fewest = 25;
 const most = 1_000;
-/** Pause per millisecond of cleanup, in milliseconds. */
+/** Pause after a batch, in milliseconds per millisecond of cleanup. It leaves time for other requests. */
 const othersMs = 3;
 
-/** Context of cleanup jobs. `isOver` stops a job between batches; the next run continues. */
+/** Context of cleanup jobs. `isOver` stops a job between batches, and the next run continues it. */
 export type Sweeping = {
   store: Store;
   now: number;
   isOver: () => boolean;
   /**
-   * Calls `remove` with a batch size until it reports that no rows are left. The size adapts to the speed of the
-   * machine.
+   * Calls `remove` with a batch size until it returns false, because no rows are left. The size adapts to the speed
+   * of the machine.
    */
   inPortions: (remove: (size: number) => Promise<boolean>) => Promise<void>;
 };
@@ -69,11 +69,11 @@ export async function sweepRows(
   });
 }
 
-/** A log entry: its sequence number, its date, and the number of dependent rows. */
+/** A log entry: its sequence number, its time, and its number of dependent rows. */
 export type LogEntry = { seq: number; at: string; rows?: number };
 
 type LogBounds = {
-  /** Name of the stored progress. */
+  /** Name under which the newest removed time is stored. */
   name: string;
   keptMs: number;
   /** Exclusive lower bound of removable entries. */
@@ -83,8 +83,8 @@ type LogBounds = {
 };
 
 /**
- * Removes old log entries, oldest first, and returns the new position. `oldest` queries entries after a position;
- * `remove` creates the statements for a range of positions.
+ * Removes log entries that are older than `keptMs`, oldest first. Returns the position of the last removed entry, or
+ * `from`. `oldest` is a query for entries after a position; `remove` creates the statements for a range of positions.
  */
 export async function sweepLog(
   { store, now, inPortions }: Sweeping,
@@ -110,7 +110,7 @@ export async function sweepLog(
   return removed;
 }
 
-/** Stored value of a cleanup job; null if there is none. */
+/** Reads a stored value of a cleanup job; null if there is none. */
 export async function valueOf(store: Store, name: string): Promise<number | null> {
   const [row] = await store.query<{ value: number }>(
     "select value from housekeeping where name = ?",
@@ -132,15 +132,15 @@ function upToRows(entries: readonly LogEntry[], size: number): readonly LogEntry
   return end === -1 ? entries : entries.slice(0, Math.max(end, 1));
 }
 
-/** Tolerated clock correction. */
+/** Tolerated clock correction, in milliseconds. */
 const toleranceMs = 3_600_000;
-/** Earliest plausible date: the first release is newer. */
+/** Earliest plausible time. The first release is newer. */
 const earliestMs = Date.UTC(2025, 0);
 
 /**
- * Returns the last removable position, or null, and whether the following entry is too young. An entry older than
- * `before` proves that all earlier ones are older too. An implausible date, after `now` or before `newest`, counts
- * like that of the next entry.
+ * Finds the last removable entry, and whether one that is too young follows. An entry older than `before` makes all
+ * entries before it removable. Skips entries with implausible times: later than `now`, or earlier than `newest`, the
+ * newest removed time. The next plausible entry decides about them.
  */
 export function removable(
   entries: readonly LogEntry[],

@@ -27,7 +27,7 @@ import { finishRestore, stagingOf } from "./unfinished-restore.ts";
 export type RestoreOptions = {
   dataDir: string;
   file: string;
-  /** Key file for the secrets; defaults to the key in the backup, then to that in the directory. */
+  /** Key file of the secrets. The default is the key in the backup, or else the key in the directory. */
   key?: string | undefined;
   /** Passphrase of an encrypted backup. */
   passphrase?: string | null;
@@ -39,7 +39,7 @@ export type RestoreOptions = {
 
 export type Restored = {
   dataDir: string;
-  /** Location of the previous data; null if there was none. */
+  /** Path of the previous data; null if there was none. */
   keptAside: string | null;
   organizations: number;
   monitors: number;
@@ -52,7 +52,7 @@ export type Restored = {
 type Found = Pick<Restored, "organizations" | "monitors" | "migrations" | "secrets">;
 
 /**
- * Replaces the data of a directory by a backup atomically, and preserves the previous data. Throws DataError
+ * Atomically replaces the data of a directory with a backup, and preserves the previous data. Throws DataError
  * (DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING) without changes.
  */
 export async function restore(options: RestoreOptions): Promise<Restored> {
@@ -100,7 +100,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   });
 }
 
-/** Restores within the same second get a numeric suffix. */
+/** Returns the paths of a new restore. Restores within the same second get a numeric suffix. */
 function newStaging(path: string, stamp: string, attempt = 1): ReturnType<typeof stagingOf> {
   const staging = stagingOf(path, attempt === 1 ? stamp : `${stamp}-${attempt}`);
   return existsSync(staging.aside) ? newStaging(path, stamp, attempt + 1) : staging;
@@ -146,7 +146,7 @@ function mustHaveFreeSpace(path: string, bytes: number) {
 }
 
 /**
- * Checks the integrity of a staged database; null if the key does not fit. Throws DATA_UNUSABLE and
+ * Verifies a staged database, and counts its contents; null if the key does not fit. Throws DATA_UNUSABLE and
  * MIGRATION_REFUSED.
  */
 function examined(
@@ -182,7 +182,7 @@ function countsOf(database: Database): Pick<Restored, "organizations" | "monitor
   return { organizations: count("organizations"), monitors: count("monitors") };
 }
 
-/** Gives the files to the owner of the directory, because the restoring user can be another account, such as root. */
+/** Gives the files to the owner of the directory, because `restore` often runs as root. */
 function giveToOwnerOf(path: string, staging: string) {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(path);

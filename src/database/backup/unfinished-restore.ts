@@ -1,12 +1,12 @@
-/** Finishes or removes a restore that was interrupted. */
+/** Finishes or removes interrupted restores. */
 import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { syncDirectory } from "../file/data-files.ts";
 import { noteEnd } from "../file/run-marker.ts";
 
 /**
- * A restore stages its files in `restore-TIME.part` and commits by renaming it to `restore-TIME.ready`. The next
- * process that opens the directory moves them into position and preserves the old data in `before-restore-TIME`. A
+ * A restore stages its files in `restore-TIME.part`, and commits by renaming it to `restore-TIME.ready`. The next
+ * process that opens the directory moves them into position, and preserves the old data in `before-restore-TIME`. A
  * kill at any step leaves either the old or the new data.
  */
 const part = ".part";
@@ -27,14 +27,17 @@ export function hasUnfinishedRestore(path: string): boolean {
   return restoresIn(path, ready).length > 0;
 }
 
-/** Completes committed restores and removes others. The caller must have locked the directory. */
+/** Finishes committed restores, and removes uncommitted ones. The caller must hold the lock of the directory. */
 export function finishRestore(path: string) {
   for (const name of restoresIn(path, part)) rmSync(join(path, name), { recursive: true });
   for (const name of restoresIn(path, ready))
     putInPlace(path, stagingOf(path, name.slice("restore-".length, -ready.length)));
 }
 
-/** Can be repeated after a kill at any step: files still in `from` are not in position yet. */
+/**
+ * Moves the staged files into position. Can be repeated after a kill at any step, because files in `from` are not in
+ * position yet.
+ */
 function putInPlace(path: string, { ready: from, aside }: ReturnType<typeof stagingOf>) {
   const isWaiting = (name: string) => existsSync(join(from, name));
   const keepAside = (name: string) => {
@@ -51,7 +54,7 @@ function putInPlace(path: string, { ready: from, aside }: ReturnType<typeof stag
   if (isWaiting("signalbox.db")) {
     keepAside("signalbox.db");
     noteEnd(path);
-    // Logs of the old database. SQLite would apply them to the new one.
+    // Removes the logs of the old database, which SQLite would otherwise apply to the new one.
     for (const name of ["signalbox.db-wal", "signalbox.db-shm"]) {
       keepAside(name);
       rmSync(join(path, name), { force: true });
@@ -65,7 +68,7 @@ function putInPlace(path: string, { ready: from, aside }: ReturnType<typeof stag
   rmSync(from, { recursive: true });
 }
 
-/** Uses links if the file system supports them, so the file name exists at all times. */
+/** Preserves a file by a link if possible, so that its original name always exists. */
 function linkOrMove(from: string, to: string) {
   try {
     linkSync(from, to);

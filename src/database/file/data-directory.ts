@@ -29,7 +29,7 @@ import { mustHaveEnded, noteEnd, noteRun, writeMarker } from "./run-marker.ts";
 import { countMissingFrames } from "./write-ahead-log.ts";
 import { hasSealedValues, isKeyOf } from "../sealed-values.ts";
 
-/** "SBOX": SQLite application ID of our databases. */
+/** SQLite application ID of our databases: "SBOX". */
 export const applicationId = 0x53424f58;
 
 /** Size limit for the integrity check at start. `doctor` checks databases of any size. */
@@ -37,27 +37,27 @@ const checkedAtStartBytes = 128 * 1024 * 1024;
 /** Size limit for also checking indexes at start, which takes three times as long. */
 const comparedAtStartBytes = 16 * 1024 * 1024;
 
-/** A database node as reported by the leader, or by any node without a leader. */
+/** A database node, as reported by the leader, or by any node if there is no leader. */
 export type DatabaseNode = {
   id: string;
-  /** `host:port` for requests, or else the address between nodes. */
+  /** `host:port` for requests; if unknown, the Raft address. */
   host: string;
   isLeader: boolean;
   isReachable: boolean;
 };
 
-/** Open data: a file in the data directory, or a cluster in addition to the directory. */
+/** Open data, in the data directory or in a cluster. A cluster also needs the directory, for local files. */
 export type Data = {
   path: string;
   store: Store;
   vault: Vault;
-  /** Migrations that ran while opening. */
+  /** Number of migrations that ran while opening. */
   migrated: number;
-  /** Cluster information: this node's ID and its clock offset, if known. Null for a single file. */
+  /** Cluster information, such as this node's ID and the offset of its clock. Null for a single file. */
   shared: {
     nodeId: () => string;
     clockOffsetMs: () => number | null;
-    /** Throws UNAVAILABLE. */
+    /** Returns the nodes of the database. Throws UNAVAILABLE. */
     databaseNodes: () => Promise<DatabaseNode[]>;
   } | null;
   /** Overwrites the remains of deleted values. */
@@ -70,7 +70,7 @@ export type DataDirectory = {
   database: Database;
   store: EmbeddedStore;
   vault: Vault;
-  /** Migrations that ran while opening. */
+  /** Number of migrations that ran while opening. */
   migrated: number;
   close(): void;
 };
@@ -79,7 +79,7 @@ export type OpenOptions = CopyOptions & {
   migrations: string;
   /** Creates a new database if the existing one is missing or empty. */
   init?: boolean;
-  /** Opens data after an unclean shutdown even if the write-ahead log is missing. */
+  /** Opens data after an unclean shutdown, even if the write-ahead log is missing. */
   acceptMissingLog?: boolean;
   /** Upgrades older data. Without it, older data is rejected, because an old server can still be running. */
   upgrade?: boolean;
@@ -87,7 +87,7 @@ export type OpenOptions = CopyOptions & {
   onWait?: () => void;
   /** Locks the directory for this process. */
   exclusive?: boolean;
-  /** Checked at each write; see `embeddedStore`. */
+  /** Evaluated for each write; see `embeddedStore`. */
   sharesCommits?: () => boolean;
 };
 
@@ -98,7 +98,7 @@ export type OpenOptions = CopyOptions & {
 export function openDataDirectory(directory: string, options: OpenOptions): DataDirectory {
   const path = resolve(directory);
   makeDirectory(path);
-  // Checked first, because another process can be creating its files at the same time.
+  // Checked before the lock, because another process can be creating its files at the same time.
   const used = existsSync(files(path).marker);
   const unlock = options.exclusive ? lockDirectory(path) : () => {};
   if (options.exclusive) finishRestore(path);
@@ -123,7 +123,7 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
     vault,
     migrated,
     close() {
-      // The last process to close the database removes the log of every run.
+      // Removes the run marker, because the last process to close the database removes the log of all runs.
       if (options.exclusive || !isDirectoryLocked(path)) noteEnd(path);
       ended();
       store.close();
@@ -132,7 +132,7 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
   };
 }
 
-/** Opens a directory read-only, even while a server runs. `examine` must have found it usable. */
+/** Opens a directory read-only, even while a server runs. The caller must have examined it with `examine`. */
 export function openToRead(path: string): Pick<DataDirectory, "store" | "vault"> & Disposable {
   const { database: file, key } = files(path);
   const database = new Database(file, { readonly: true });
@@ -144,12 +144,12 @@ export function openToRead(path: string): Pick<DataDirectory, "store" | "vault">
 export function makeDirectory(path: string) {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    // A home directory or /tmp, given by mistake, keeps its mode.
+    // Other directories, such as a home directory by mistake, retain their mode.
     const ours = /^(signalbox\.|secret\.key|instance\.json|set-up-token|(before-)?restore-)/;
     if (readdirSync(path).every((name) => ours.test(name))) chmodSync(path, 0o700);
   } catch (error) {
     const reason = explainFileError(error, path) ?? (error as Error).message;
-    // A full disk is no DataError, so the service manager retries until there is space.
+    // Not a DataError, so that the service manager retries until there is space.
     if ((error as NodeJS.ErrnoException).code === "ENOSPC") throw new Error(reason);
     throw unusable(`The data directory can't be used. ${reason}`);
   }
@@ -166,7 +166,7 @@ function makeDatabase(path: string, used: boolean, options: OpenOptions) {
     );
   }
   if (size === 0) renameSync(database, `${database}.empty-${options.clock()}`);
-  // Created under a temporary name and linked when complete, so a crash leaves no partial database.
+  // Created under a temporary name and linked when complete, so that a crash leaves no partial database.
   const fresh = `${database}.new-${process.pid}`;
   rmSync(fresh, { force: true });
   const made = join(options.migrations, emptyDatabase);
@@ -175,7 +175,7 @@ function makeDatabase(path: string, used: boolean, options: OpenOptions) {
   putInPlace(fresh, database);
 }
 
-/** Name of the prebuilt empty database. Running all migrations would take a tenth of the first start. */
+/** File name of the prebuilt empty database. Running all migrations would take a tenth of the first start. */
 export const emptyDatabase = "empty.db";
 
 export function makeEmptyDatabase(file: string, migrations: string) {
@@ -210,7 +210,7 @@ function readStart(file: string, name: string, start: Buffer): number {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EISDIR") throw unusable(`${name} is a folder. ${advice}`);
-    // The files belong to another account, so a restore would not help.
+    // No advice to restore, because the files belong to another account.
     if (code === "EACCES" || code === "EPERM") throw unusable(explainFileError(error, name) ?? "");
     throw error;
   }
@@ -230,7 +230,10 @@ function openChecked(file: string, { acceptMissingLog = false }: OpenOptions): D
   }
 }
 
-/** `how` is a SQLite message, which can have several lines and a trailing period. */
+/**
+ * Creates the error for a damaged file. `how` is a SQLite message, which can have several lines and a trailing
+ * period.
+ */
 export function damaged(file: string, how: string): DataError {
   const reason = how
     .replace(/\*\*\* in database \w+ \*\*\*\s*/g, "")
@@ -239,7 +242,9 @@ export function damaged(file: string, how: string): DataError {
   return unusable(`${file} is damaged (${reason}). ${advice}`);
 }
 
-/** Throws DATA_UNUSABLE if committed writes are lost with the log. SQLite would silently continue without them. */
+/**
+ * Throws DATA_UNUSABLE if pages of committed writes are missing from the log. SQLite would silently ignore the loss.
+ */
 export function mustHaveItsLog(file: string) {
   const missing = countMissingFrames(file);
   if (missing === 0) return;
@@ -249,7 +254,7 @@ export function mustHaveItsLog(file: string) {
   );
 }
 
-/** Checks integrity over a read-only connection: a writable one would merge the log into a damaged file. */
+/** Checks integrity over a read-only connection. A writable connection would merge the log into a damaged file. */
 function mustBeIntact(file: string) {
   const database = new Database(file, { readonly: true });
   database.run("PRAGMA busy_timeout = 5000");
@@ -276,11 +281,14 @@ function mustHaveKey(path: string) {
     throw unusable(`${key} is missing: it opens the stored secrets. Put it back from your backup.`);
 }
 
-/** AES-256 key for secret fields. It is a separate file, so a copy of the database alone reveals no secrets. */
+/**
+ * Returns the AES-256 key of secret fields. It is in a separate file, so that a copy of the database alone reveals no
+ * secrets.
+ */
 function encryptionKey(path: string, database: Database): Uint8Array {
   const { key } = files(path);
   if (!existsSync(key)) {
-    // The database was copied here without its key. A new key could never decrypt its secrets.
+    // The database was copied here without its key. A new key could not decrypt its secrets.
     if (hasSealedValues(database)) {
       database.close();
       mustHaveKey(path);
@@ -302,7 +310,7 @@ export function newKey(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex");
 }
 
-/** Reads the key. Throws DATA_UNUSABLE for an invalid one. */
+/** Reads a key file. Throws DATA_UNUSABLE for a missing or invalid key. */
 export function readKey(file: string): Uint8Array {
   if (!existsSync(file)) throw unusable(`There is no key at ${file}.`);
   const bytes = Buffer.from(readFileSync(file, "utf8").trim(), "hex");

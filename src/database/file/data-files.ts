@@ -1,4 +1,4 @@
-/** Names of the files in a data directory, and writes that are complete or absent after a crash. */
+/** Names the files in a data directory, and writes them so that a crash leaves no partial file. */
 import {
   closeSync,
   fsyncSync,
@@ -20,7 +20,7 @@ export const files = (path: string) => ({
   /** ID of this machine in a cluster. */
   node: join(path, "node.id"),
   lock: join(path, "signalbox.lock"),
-  /** Address of the running server. */
+  /** URL of the running server. */
   address: join(path, "signalbox.url"),
 });
 
@@ -28,7 +28,7 @@ export function unusable(message: string): DataError {
   return new DataError("DATA_UNUSABLE", message);
 }
 
-/** Not a DataError, so the service manager retries until there is disk space. */
+/** Creates an error that is no DataError, so that the service manager retries until there is disk space. */
 export function noDisk(file: string, reason: string): Error {
   return new Error(
     `${file} can't be opened: ${reason}. Nothing was changed. ` +
@@ -36,13 +36,13 @@ export function noDisk(file: string, reason: string): Error {
   );
 }
 
-/** Free disk space for this user, in bytes. */
+/** Returns the free disk space for this user, in bytes. */
 export function freeBytesOf(path: string): number {
   const { bavail, bsize } = statfsSync(path);
   return bavail * bsize;
 }
 
-/** Creates a file atomically. The first of several writers wins. */
+/** Creates a file atomically. If several processes create it, the first one wins. */
 export function writeOnce(file: string, text: string) {
   const fresh = `${file}.new-${process.pid}`;
   rmSync(fresh, { force: true });
@@ -50,7 +50,7 @@ export function writeOnce(file: string, text: string) {
   putInPlace(fresh, file);
 }
 
-/** Writes a new file and syncs it to the disk. Errors name the file. */
+/** Writes a new file and syncs it to the disk. Errors contain its path. */
 export function writeNew(file: string, content: string | Uint8Array) {
   const handle = openSync(file, "wx", 0o600);
   try {

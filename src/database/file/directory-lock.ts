@@ -5,19 +5,19 @@ import { files, noDisk, unusable } from "./data-files.ts";
 import { isTemporary } from "./embedded.ts";
 
 /**
- * Locks a directory for this process and returns the unlock function. The lock is an exclusive SQLite transaction,
+ * Locks a directory for this process, and returns the unlock function. The lock is an exclusive SQLite transaction,
  * which the operating system releases when the process dies. Throws ALREADY_RUNNING.
  */
 export function lockDirectory(path: string): () => void {
   const file = files(path).lock;
-  // A symbolic link would lock another directory.
+  // Rejects a symbolic link, which would lock another directory.
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() === false)
     throw noLock(file, "it is a link, or no file at all");
   let holder: Database | null = null;
   try {
     holder = new Database(file, { create: true });
     holder.run("PRAGMA busy_timeout = 0");
-    // Without a journal file, the lock also works on a full disk.
+    // Without a journal file, locking also works on a full disk.
     holder.run("PRAGMA journal_mode = MEMORY");
     holder.run("BEGIN EXCLUSIVE");
   } catch (error) {
@@ -30,7 +30,7 @@ export function lockDirectory(path: string): () => void {
   return () => holder.close();
 }
 
-/** Whether a process has locked the directory. Does not write. */
+/** Whether a process has locked the directory. Does not write to it. */
 export function isDirectoryLocked(path: string): boolean {
   const { lock } = files(path);
   if (!existsSync(lock)) return false;

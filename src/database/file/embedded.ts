@@ -1,4 +1,4 @@
-/** The Store on a SQLite file: its connections, its writes and their errors. */
+/** Implements the Store on a SQLite file, with its connections, writes and errors. */
 import { Database } from "bun:sqlite";
 import { AppError } from "../../core/errors.ts";
 import { eachYielding } from "../../core/time/yielding.ts";
@@ -21,13 +21,13 @@ type Write = {
   reject: (error: unknown) => void;
 };
 
-// Bun's default is 20 prepared statements. A busy appliance cycles through about a hundred.
+// Cached prepared statements. Bun's default is 20, but a busy appliance uses about a hundred.
 Database.MAX_QUERY_CACHE_SIZE = 256;
 
 export const openDatabase = (file: string): Database =>
   withSettings(new Database(file, { create: true, strict: true }));
 
-/** Settings of each connection: an acknowledged write is on the disk, and damage is found early. */
+/** Settings of each connection: acknowledged writes are on the disk, and damage is detected early. */
 export function withSettings(database: Database): Database {
   database.run("PRAGMA busy_timeout = 5000");
   database.run("PRAGMA journal_mode = WAL");
@@ -36,16 +36,15 @@ export function withSettings(database: Database): Database {
   database.run("PRAGMA trusted_schema = OFF");
   database.run("PRAGMA cell_size_check = ON");
   database.run("PRAGMA journal_size_limit = 67108864");
-  // Check results write to the same pages again and again. A later checkpoint copies each of them once.
+  // Later checkpoints copy each page once, although check results write to the same pages repeatedly.
   database.run("PRAGMA wal_autocheckpoint = 4000");
   return database;
 }
 
 /**
- * The store on one SQLite file of this machine. Writes that arrive in the same turn of the event loop share
- * one COMMIT while `sharesCommits()`. Otherwise a write is committed before the turn ends, which responds sooner
- * to a single client, also to one that pipelines: Bun closes a connection whose next request arrives
- * before the response to the last one.
+ * Creates the store on a local SQLite file. While `sharesCommits()` is true, writes of the same event-loop turn share
+ * one COMMIT. Otherwise a write is committed within the turn, which is faster for a single client. It also serves
+ * clients that pipeline: Bun closes a connection whose next request arrives before the previous response.
  */
 export function embeddedStore(
   database: Database,
@@ -66,7 +65,7 @@ export function embeddedStore(
     writes: health,
     batchWindowMs: 250,
     revision(tables) {
-      // SQLite's own counter changes only with commits of other connections.
+      // SQLite's counter changes only with commits of other connections.
       try {
         const { data_version: others } = dataVersion.get() ?? {};
         return `${writer.lastCommit(tables)}.${others}.${health.failingSince() ?? ""}`;
@@ -84,7 +83,7 @@ export function embeddedStore(
   return store;
 }
 
-/** Commits queued writes, and stops all writing once it has seen a damaged page. */
+/** Commits queued writes. Stops all writes after the first damaged page. */
 class Writer {
   readonly listeners = new Set<() => void>();
   readonly #database: Database;
@@ -120,14 +119,14 @@ class Writer {
     }
   }
 
-  /** Number of the last commit of this process that wrote to one of these tables, or to any. */
+  /** Returns the number of this process's last commit to one of these tables, or to any table. */
   lastCommit(tables?: readonly string[]): number {
     if (tables === undefined) return this.#commits;
     return Math.max(...[null, ...tables].map((table) => this.#commitOf.get(table) ?? 0));
   }
 
   close() {
-    // Closing merges the log into the file. In a damaged file, that would overwrite data that can still be saved.
+    // Closing would merge the log into the file. In a damaged file, that could overwrite recoverable data.
     if (!this.#isDamaged) this.#database.close();
   }
 
@@ -139,13 +138,18 @@ class Writer {
     }
   }
 
-  /** Whether it would block the event loop for too long in one turn. A database in memory has only one connection. */
+  /**
+   * Whether a write would block the event loop for too long. In-memory databases can't use a second connection for
+   * it.
+   */
   #isLong({ statements }: Write): boolean {
     const hasFile = !["", ":memory:"].includes(this.#database.filename);
     return hasFile && statements.reduce((sum, statement) => sum + rowsOf(statement), 0) > portion;
   }
 
-  /** One COMMIT is one sync of the disk. Savepoints keep the writes independent of each other. */
+  /**
+   * Commits several writes with one COMMIT and thus one disk sync. Savepoints make them independent of each other.
+   */
   #writeTogether(writes: readonly Write[]) {
     const database = this.#database;
     const tables = new Set<string | null>();
@@ -168,7 +172,10 @@ class Writer {
     for (const listener of this.listeners) listener();
   }
 
-  /** Adds the errors of writes that failed and were undone to `failures`. Throws if the whole transaction failed. */
+  /**
+   * Runs the writes. Rolls back each failed write and adds its error to `failures`. Throws if the whole transaction
+   * failed.
+   */
   #runEach(writes: readonly Write[], tables: Set<string | null>, failures: Map<Write, unknown>) {
     const database = this.#database;
     for (const write of writes) {
@@ -177,7 +184,7 @@ class Writer {
         for (const statement of write.statements) run(database, statement, tables);
         database.run("RELEASE write");
       } catch (error) {
-        // SQLite itself ends the transaction on a full disk or an I/O error.
+        // SQLite ends the transaction by itself on a full disk or an I/O error.
         if (!database.inTransaction || isDamage(error)) throw error;
         database.run("ROLLBACK TO write");
         database.run("RELEASE write");
@@ -186,7 +193,7 @@ class Writer {
     }
   }
 
-  /** Writes on a connection of its own, so that reads between two of its statements see the data before it. */
+  /** Writes on a second connection, so that concurrent reads don't see uncommitted data. */
   async #writeLong({ statements, resolve, reject }: Write) {
     this.#isWritingLong = true;
     const tables = new Set<string | null>();
@@ -195,7 +202,7 @@ class Writer {
       if (this.#isDamaged) throw damaged();
       const connection = withSettings(new Database(this.#database.filename, { strict: true }));
       own = connection;
-      // The next write does the checkpoint, not the turn of this COMMIT.
+      // Leaves the checkpoint to the next write, because it would prolong this COMMIT.
       connection.run("PRAGMA wal_autocheckpoint = 0");
       connection.run("BEGIN IMMEDIATE");
       await eachYielding(statements, (statement) => run(connection, statement, tables));
@@ -221,7 +228,7 @@ class Writer {
     for (const table of tables) this.#commitOf.set(table, this.#commits);
   }
 
-  /** The error for the caller. Writing to a damaged file could spread the damage, so it ends here. */
+  /** Converts an error for the caller. Disables writes after damage, which they could spread. */
   #translate(error: unknown, verb: "read" | "written" = "written"): unknown {
     if (isDamage(error)) {
       this.#isDamaged = true;
@@ -251,7 +258,7 @@ function isGuardFailure(error: unknown): boolean {
   return codeOf(error) === "SQLITE_CONSTRAINT_CHECK";
 }
 
-/** Whether the disk or another process prevents the access, not the content of the file. */
+/** Whether the disk or another process prevents access, as opposed to damage of the file. */
 export function isTemporary(error: unknown): boolean {
   return /^SQLITE_(FULL|IOERR|BUSY|READONLY|CANTOPEN)/.test(codeOf(error));
 }

@@ -1,6 +1,6 @@
 /**
- * Notes in instance.json that a process serves the data directory. A copy that was made meanwhile, and lacks the
- * write-ahead log, would start with old data without a word: the note shows that the log is missing.
+ * Records in instance.json whether a process serves the data directory. If a copy of a served directory lacks the
+ * write-ahead log, this record reveals the loss. SQLite would silently open older data.
  */
 import type { Database } from "bun:sqlite";
 import {
@@ -15,7 +15,10 @@ import {
 } from "node:fs";
 import { files, syncDirectory, unusable, writeNew, writeOnce } from "./data-files.ts";
 
-/** Both texts have the same length, so that the note is changed in place: also on a full disk. */
+/**
+ * Content of the marker. Both variants have the same length, so that it can be overwritten in place, even on a full
+ * disk.
+ */
 const text = (createdAt: string, isRunning: boolean) =>
   `{"createdAt":${JSON.stringify(createdAt)},"running":${isRunning ? "true " : "false"}}\n`;
 
@@ -30,14 +33,14 @@ function readMarker(path: string): { content: string; marker: Marker } | null {
   }
 }
 
-/** Creates the marker of a directory. The first of several processes wins. */
+/** Creates the marker of a directory. If several processes create it, the first one wins. */
 export function writeMarker(path: string, createdAt: string) {
   writeOnce(files(path).marker, text(createdAt, false));
 }
 
 const logOf = (path: string) => `${files(path).database}-wal`;
 
-/** Throws DATA_UNUSABLE if the last run did not end properly and its log is missing. */
+/** Throws DATA_UNUSABLE if the last run did not exit properly and its log is missing. */
 export function mustHaveEnded(path: string) {
   if (readMarker(path)?.marker.running !== true || existsSync(logOf(path))) return;
   const { database } = files(path);
@@ -49,11 +52,11 @@ export function mustHaveEnded(path: string) {
 }
 
 /**
- * Notes that a run begins, once the log exists on the disk: from then on its absence means a loss. An
- * orderly exit closes the database, which removes the log, so it notes the end as well. Returns how to cancel that.
+ * Records the start of a run, after the log exists on the disk. From then on, a missing log means lost writes. Also
+ * records the end at process exit, where closing the database removes the log. Returns a function that cancels this.
  */
 export function noteRun(path: string, database: Database): () => void {
-  // The first transaction creates the log.
+  // The first transaction creates the log file.
   database.run("BEGIN IMMEDIATE");
   database.run("ROLLBACK");
   if (!existsSync(logOf(path))) return () => {};
@@ -64,7 +67,7 @@ export function noteRun(path: string, database: Database): () => void {
   return () => void process.off("exit", end);
 }
 
-/** Records the end of a run before the log is removed. Fails silently on a read-only disk. */
+/** Records the end of a run, before the log is removed. Fails silently on a read-only disk. */
 export function noteEnd(path: string) {
   note(path, false);
 }
@@ -78,7 +81,7 @@ function note(path: string, isRunning: boolean) {
     if (known.content.length === content.length) overwrite(file, content);
     else replace(file, content);
   } catch {
-    // Without the note a missing log is not noticed; nothing else depends on it.
+    // Without the marker, a missing log goes unnoticed. Nothing else depends on it.
   }
 }
 
@@ -89,7 +92,7 @@ function overwrite(file: string, content: string) {
   closeSync(handle);
 }
 
-/** Writes a new file, because the marker of an older version is shorter and can't be changed in place. */
+/** Replaces the marker of an older version, which is shorter and can't be overwritten in place. */
 function replace(file: string, content: string) {
   const fresh = `${file}.new-${process.pid}`;
   rmSync(fresh, { force: true });

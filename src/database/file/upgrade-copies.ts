@@ -1,4 +1,4 @@
-/** Copies of the database from before its last upgrades. */
+/** Copies the database before an upgrade, and removes older copies. */
 import type { Database } from "bun:sqlite";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { freeBytesOf } from "./data-files.ts";
 
 export type CopyOptions = {
   clock: Clock;
-  /** Rejects an upgrade without disk space for a copy of the old data. */
+  /** Rejects an upgrade if the disk has no space for a copy of the old data. */
   requireCopy?: boolean;
   /** Called when an upgrade continues without a copy. */
   onMissingCopy?: (message: string) => void;
@@ -19,12 +19,12 @@ export type CopyOptions = {
 };
 
 const copyPrefix = "signalbox.db.before-upgrade-";
-/** Number of preserved copies. */
+/** Number of copies to preserve. */
 const keptCopies = 2;
 
 /**
  * Copies the database before an upgrade, and preserves one earlier copy. Throws MIGRATION_REFUSED if a required copy
- * does not fit.
+ * fails.
  */
 export function copyBeforeUpgrade(database: Database, path: string, options: CopyOptions) {
   const { freeBytes = freeBytesOf } = options;
@@ -32,7 +32,7 @@ export function copyBeforeUpgrade(database: Database, path: string, options: Cop
     const [[pages, size] = []] = database
       .query("select page_count, page_size from pragma_page_count(), pragma_page_size()")
       .values() as number[][];
-    // The upgrade itself needs another half of the size.
+    // The upgrade itself needs half of the size in addition.
     const needed = Math.ceil((pages ?? 0) * (size ?? 0) * 1.5);
     const free = freeBytes(path);
     if (free < needed)
@@ -47,7 +47,7 @@ export function copyBeforeUpgrade(database: Database, path: string, options: Cop
 export const copyBeforeUpgradeIn = (path: string, { clock }: CopyOptions) =>
   join(path, `${copyPrefix}${clock()}`);
 
-/** Throws MIGRATION_REFUSED if the copy is required. */
+/** Reports that there is no copy. Throws MIGRATION_REFUSED if a copy is required. */
 export function goOnWithoutCopy(error: Error, { requireCopy, onMissingCopy }: CopyOptions) {
   const why = `There is no copy of the data from before the upgrade (${error.message}).`;
   if (requireCopy)

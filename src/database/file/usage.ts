@@ -1,7 +1,7 @@
 import type { AppError } from "../../core/errors.ts";
 import { mustText, type Prepared, type Store } from "../store.ts";
 
-/** Tables whose rows and bytes are counted per organization by triggers, in `organization_usage`. */
+/** Tables whose rows and bytes per organization are counted by triggers, in `organization_usage`. */
 type CountedTable = "monitors" | "idempotent_answers";
 
 type Usage = { rows: number; bytes: number };
@@ -9,7 +9,7 @@ type Usage = { rows: number; bytes: number };
 const usageText = `select row_count as rows, byte_count as bytes from organization_usage
   where organization_id = ? and table_name = ?`;
 
-/** Usage of a table by an organization. */
+/** Returns an organization's rows and bytes in a table. */
 export async function usageOf(
   store: Store,
   organizationId: string,

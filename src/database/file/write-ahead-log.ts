@@ -1,24 +1,24 @@
 /**
- * Finds damage in the write-ahead log next to a SQLite database. SQLite itself takes the first damaged frame
- * for the end of the log and ignores the rest, without an error (https://sqlite.org/walformat.html).
+ * Detects damage in the write-ahead log of a SQLite database. SQLite silently treats the first damaged frame as the
+ * end of the log, and ignores all frames after it (https://sqlite.org/walformat.html).
  */
 import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
 
 export const logHeaderBytes = 32;
 const frameHeaderBytes = 24;
 const indexHeaderBytes = 48;
-/** Of a log with checksums of little-endian words; a log with big-endian ones has the lowest bit set. */
+/** Magic number of a log with little-endian checksums. Big-endian logs have the lowest bit set. */
 const magic = 0x377f0682;
 
 type Log = {
-  /** Identifies this log among those that were started in the same file. */
+  /** Identifies this log. Frames of earlier logs in the same file have another salt. */
   salt: Buffer;
   frameBytes: number;
-  /** Frames from the start of the file that belong to this log and are intact. */
+  /** Number of intact frames of this log, from the start of the file. */
   intactFrames: number;
 };
 
-/** Reads a log up to its first frame that is damaged or of an earlier log. Null if the log's header is damaged. */
+/** Reads a log up to its first frame that is damaged or belongs to an earlier log. Null if its header is damaged. */
 export function readLog(file: string): Log | null {
   const handle = openSync(file, "r");
   try {
@@ -48,8 +48,8 @@ export function readLog(file: string): Log | null {
 }
 
 /**
- * Counts the frames of committed writes that are missing or damaged in the log of our own database. The index
- * (`-shm`), which SQLite updates after each commit and leaves behind when it is killed, has their number.
+ * Counts the committed frames that are missing or damaged in the log. The index file (`-shm`) contains their number:
+ * SQLite updates it after each commit, and leaves it behind when it is killed.
  */
 export function countMissingFrames(database: string): number {
   for (;;) {
@@ -58,12 +58,12 @@ export function countMissingFrames(database: string): number {
     const log = existsSync(`${database}-wal`) ? readLog(`${database}-wal`) : null;
     const missing = index.frames - (log?.salt.equals(index.salt) ? log.intactFrames : 0);
     if (missing <= 0) return 0;
-    // A process that has the database open can have started a new log in the meantime.
+    // Reads the index again, because another process can have started a new log in the meantime.
     if (readIndex(`${database}-shm`)?.bytes.equals(index.bytes) === true) return missing;
   }
 }
 
-/** Null if there is no index, or if it is not intact, as after a power loss. */
+/** Reads the index of the log; null if it is missing or damaged, as after a power loss. */
 function readIndex(file: string) {
   const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
   if (bytes.length < 2 * indexHeaderBytes + 8) return null;
@@ -71,17 +71,17 @@ function readIndex(file: string) {
   const secondHeader = bytes.subarray(indexHeaderBytes, 2 * indexHeaderBytes);
   const isInitialized = header[12] === 1;
   if (!isInitialized || !header.equals(secondHeader)) return null;
-  // The index is in the byte order of the machine. All machines that Bun supports are little-endian.
+  // The index has the machine's byte order. All machines that Bun supports are little-endian.
   return {
     bytes,
     frames: header.readUInt32LE(16),
     salt: header.subarray(32, 40),
-    /** Frames that a checkpoint has copied into the database. */
+    /** Number of frames that a checkpoint has copied to the database. */
     copied: bytes.readUInt32LE(2 * indexHeaderBytes),
   };
 }
 
-/** The running checksum of a log (https://sqlite.org/fileformat2.html#checksum_algorithm). */
+/** Running checksum of a log (https://sqlite.org/fileformat2.html#checksum_algorithm). */
 class Checksum {
   #first = 0;
   #second = 0;

@@ -1,4 +1,4 @@
-/** Queries and writes on a rqlite cluster, with retries and the resolution of writes with an unknown outcome. */
+/** Runs queries and writes on a rqlite cluster, with retries, and resolves writes with an unknown outcome. */
 import { AppError } from "../../core/errors.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import type { ClusterAddress } from "../address.ts";
@@ -18,10 +18,10 @@ import {
 import { refusedCredentials, sqlError, unavailable } from "./errors.ts";
 import { nodesPath } from "./nodes.ts";
 
-/** One statement with its parameters: `[text, …parameters]`. */
+/** A statement with its parameters: `[text, …parameters]`. */
 export type Sent = readonly [string, ...Parameter[]];
 
-/** The outcome of a write is unknown: it can have been applied. */
+/** Error for a write with an unknown outcome. The write can have been applied. */
 export class Unresolved extends Error {
   readonly error: AppError;
   constructor(error: AppError) {
@@ -32,7 +32,7 @@ export class Unresolved extends Error {
 
 export class RqliteClient {
   readonly #cluster: ClusterConnection;
-  /** Until then, requests try each node once instead of waiting for a leader again. */
+  /** Time until which requests try each node only once, because no leader was found recently. */
   #hopelessUntil = 0;
 
   constructor(address: ClusterAddress, patience: Patience = usualPatience) {
@@ -44,14 +44,14 @@ export class RqliteClient {
     return this.#cluster.raw(path, init);
   }
 
-  /** All nodes of the cluster, including unreachable ones. Throws UNAVAILABLE. */
+  /** Returns all nodes of the cluster, including unreachable ones. Throws UNAVAILABLE. */
   async nodes(): Promise<DatabaseNode[]> {
     return this.#cluster.nodes.take(await this.raw(nodesPath));
   }
 
   /**
-   * Replaces all data by a database, as a whole or not at all. A single node boots from it; several nodes
-   * replicate it through their log. Throws UNAVAILABLE, also when the outcome is unknown.
+   * Atomically replaces all data with a database file. A single node boots from it; several nodes replicate it
+   * through their log. Throws UNAVAILABLE, also if the outcome is unknown.
    */
   async load(image: Blob, signal?: AbortSignal): Promise<void> {
     const all = await this.nodes();
@@ -76,7 +76,7 @@ export class RqliteClient {
     throw unavailable(reason);
   }
 
-  /** Rows of each of these queries. Throws UNAVAILABLE if no leader is found in time. */
+  /** Returns the result of each query. Throws UNAVAILABLE if no leader is found in time. */
   async query(queries: readonly Sent[], level: "weak" | "strong" = "weak"): Promise<Result[]> {
     const path = level === "weak" ? weakRead : strongRead;
     const outcome = await this.#read(path, queries, this.#cluster.patience.tryMs);
@@ -84,7 +84,7 @@ export class RqliteClient {
     throw this.#giveUp(outcome.reason);
   }
 
-  /** Like `query`. If no leader responds soon, any node answers that was in contact with one lately. */
+  /** Runs queries on any recently connected node if no leader responds soon. The result can be stale. */
   async queryRelaxed(queries: readonly Sent[]): Promise<Result[]> {
     const current = await this.#read(weakRead, queries, this.#cluster.patience.silentMs);
     if (current.kind === "answered") return assertComplete(current.results, queries.length);
@@ -101,9 +101,9 @@ export class RqliteClient {
   }
 
   /**
-   * Applies all of these writes or none. If the outcome is unknown, `hasHappened` finds it out before they are
-   * sent again; together, they must be impossible to apply twice. The results end with the first failed
-   * statement, which undid all. Throws UNAVAILABLE and `Unresolved`.
+   * Applies all writes or none. If the outcome is unknown, `hasHappened` determines it before a repetition. The
+   * writes must be impossible to apply twice. The results end with the first failed statement, which rolled back all
+   * others. Throws UNAVAILABLE and `Unresolved`.
    */
   async execute(
     writes: readonly Sent[],
@@ -134,7 +134,7 @@ export class RqliteClient {
     }
   }
 
-  /** The status report of each node that responds. Throws UNAVAILABLE if none does. */
+  /** Returns the status report of each responding node. Throws UNAVAILABLE if no node responds. */
   async statuses(): Promise<Map<string, unknown>> {
     const { hosts, patience } = this.#cluster;
     const reports = new Map<string, unknown>();
@@ -157,8 +157,8 @@ export class RqliteClient {
   }
 
   /**
-   * How far `clock` is ahead of the database's machines, in milliseconds: the median of the nodes that
-   * respond, null if none does. Nodes report whole seconds.
+   * Returns how far `clock` is ahead of the database's machines, in milliseconds; null if no node responds. This is
+   * the median of all nodes, which report whole seconds.
    */
   async clockOffset(clock: Clock): Promise<number | null> {
     const { hosts } = this.#cluster;
@@ -177,7 +177,7 @@ export class RqliteClient {
       const before = performance.now();
       const response = await this.#cluster.send(host, "/readyz?noleader", { signal });
       const wayMs = (performance.now() - before) / 2;
-      // The middle of the reported second.
+      // Assumes the middle of the reported second.
       const theirs = Date.parse(response.headers.get("date") ?? "") + 500;
       const offset = clock() - wayMs - theirs;
       return Number.isNaN(offset) ? null : offset;
@@ -202,7 +202,7 @@ export class RqliteClient {
   }
 }
 
-/** Repeats a lookup until it succeeds or time is up. A write must not be repeated before that. */
+/** Repeats a lookup until it succeeds or the time is up. A write must not be repeated before that. */
 async function isTrueBefore(until: number, lookUp: () => Promise<boolean>): Promise<boolean> {
   for (;;) {
     const result = await lookUp().catch(() => null);

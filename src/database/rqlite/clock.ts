@@ -2,11 +2,11 @@ import type { Clock } from "../../core/time/clock.ts";
 import { type RqliteClient } from "./client.ts";
 import { unavailable } from "./errors.ts";
 
-/** Tolerated clock offset. Larger offsets would put events of different machines out of order. */
+/** Tolerated clock offset, in milliseconds. A larger offset could reorder events of different machines. */
 const toleratedMs = 5_000;
 /** Interval between checks of the database's clocks. */
 const lookMs = 60_000;
-/** Minimum interval while this clock is wrong. */
+/** Minimum interval between checks while this clock is wrong. */
 const retryMs = 1_000;
 
 type ClockWatch = ReturnType<typeof clockWatch>;
@@ -17,7 +17,7 @@ export function clockWatch(
   clock: Clock,
   monotonic: Clock = () => performance.now(),
 ) {
-  /** Database time at monotonic time 0. */
+  /** Database time at the monotonic time 0. */
   let base: number | null = null;
   let lookedAt = -Infinity;
   let looking: Promise<void> | null = null;
@@ -43,7 +43,7 @@ export function clockWatch(
     async problem(): Promise<string | null> {
       const age = monotonic() - lookedAt;
       if (age > lookMs) void look();
-      // The monotonic clock can have stopped instead, such as during sleep.
+      // Measures again, because the monotonic clock could have stopped instead, such as during sleep.
       if (isWrong() && (age > retryMs || looking !== null)) await look();
       const offset = offsetMs() ?? 0;
       if (Math.abs(offset) <= toleratedMs) return null;
@@ -53,7 +53,7 @@ export function clockWatch(
   };
 }
 
-/** Throws UNAVAILABLE while new records would get a wrong time. */
+/** Throws UNAVAILABLE while this machine's clock would give new records a wrong time. */
 export async function mustBeInTime(watch: ClockWatch): Promise<void> {
   const problem = await watch.problem();
   if (problem !== null) throw unavailable(problem);

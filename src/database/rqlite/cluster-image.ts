@@ -6,16 +6,18 @@ import { bytesInWords } from "../../core/text/words.ts";
 import { type Content, contentOf, differences } from "../backup/content.ts";
 import type { RqliteClient } from "./client.ts";
 
-/** Measured limit for replicating through the log. Several nodes hold the data in memory several times. */
+/**
+ * Maximum bytes for several nodes, as measured. Replication through the log stores the data in memory several times.
+ */
 export const mostBytesForSeveral = 256 * 1024 * 1024;
 
 /** Downloads a consistent snapshot of the cluster. */
 export async function download(client: RqliteClient, to: string): Promise<void> {
-  // Finds the leader first, because another node would buffer the whole download in memory.
+  // Finds the leader first, because any other node would buffer the whole download in memory.
   await client.query([["select 1"]]);
   await Bun.write(to, await client.raw("/db/backup"));
   using database = new Database(to, { strict: true });
-  // The download is in WAL mode, which rqlite can't load and which creates additional files.
+  // Leaves WAL mode, which rqlite can't load and which creates additional files.
   database.run("pragma journal_mode = delete");
 }
 
@@ -25,12 +27,12 @@ export function contentIn(file: string): Content {
 }
 
 type Replacement = {
-  /** Path of the database file, and its content. */
+  /** Path of the database file. `wanted` is its content. */
   image: string;
   wanted: Content;
   /** Path of a backup of the current data. */
   before: string;
-  /** Aborts unfinished steps. */
+  /** Aborts the load. */
   signal?: AbortSignal;
   say?: (line: string) => void;
 };

@@ -1,4 +1,4 @@
-/** Moves data from a file to a cluster and back, and compares both. */
+/** Moves data from a file to a cluster and back, and compares both copies. */
 import { Database } from "bun:sqlite";
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -31,7 +31,7 @@ import { withReason, fingerprintOf, mustBeUsable } from "./data.ts";
 import { ownTables } from "./migrate.ts";
 import { isKeyOf } from "../sealed-values.ts";
 
-/** Maximum age of a heartbeat of a running server. Heartbeats are 2 s apart. */
+/** Maximum age of the last heartbeat of a running server, in milliseconds. Heartbeats are 2 s apart. */
 const aliveMs = 10_000;
 
 export type MoveOptions = {
@@ -55,7 +55,7 @@ export type Moved = {
 type Imported = Moved & {
   /** Path of the previous database file. */
   keptAside: string;
-  /** Path of a copy of the cluster's previous data; null if it was empty. */
+  /** Path of a copy of the cluster's previous data; null if the cluster was empty. */
   replaced: string | null;
 };
 
@@ -96,7 +96,7 @@ export async function importToCluster(
       if (replaced !== null) keep(work.before, replaced);
       await replaceAll(client, { image: work.image, wanted, before: work.before, say }).catch(
         (error: unknown) => {
-          // If the state of the cluster is unknown, the copy of its previous data is preserved.
+          // Preserves the copy of the previous data if the state of the cluster is unknown.
           if (error instanceof DataError && replaced !== null) rmSync(replaced);
           throw error;
         },
@@ -119,7 +119,7 @@ export async function importToCluster(
   }
 }
 
-/** Creates a copy with the tables that a cluster requires. */
+/** Creates a copy of the database, with the additional tables of a cluster. */
 function makeImage(from: string, to: string, fingerprint: number) {
   using source = new Database(from, { readonly: true });
   source.query("VACUUM INTO ?").run(to);
@@ -176,7 +176,7 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
   }
 }
 
-/** Saves the previous data of a cluster as a file that `restore` accepts if it is ours. */
+/** Saves the previous data of a cluster as a file. `restore` accepts it if it is from Signalbox. */
 function keep(before: string, to: string) {
   using database = new Database(before, { readonly: true });
   const isOurs = "select 1 from sqlite_schema where name = 'housekeeping'";
@@ -184,7 +184,7 @@ function keep(before: string, to: string) {
   else makeFile(before, to);
 }
 
-/** Creates a copy without cluster-only data. */
+/** Creates a copy of the database, without the data that only clusters need. */
 function makeFile(from: string, to: string) {
   using source = new Database(from, { strict: true });
   mustBeWhole(source, "the copy of the cluster");
@@ -217,7 +217,7 @@ function mustOpenSecrets(file: string, secretKey: Uint8Array, key: string) {
     );
 }
 
-/** Throws ALREADY_RUNNING if a server had a recent heartbeat. */
+/** Throws ALREADY_RUNNING if a server has written a recent heartbeat. */
 function mustBeStopped(file: string, now: number) {
   using database = new Database(file, { readonly: true });
   if (database.query("select 1 from sqlite_schema where name = 'nodes'").get() === null) return;
@@ -232,7 +232,7 @@ function mustBeStopped(file: string, now: number) {
     );
 }
 
-/** Tables with rows, including those of other programs. */
+/** Returns the tables with rows, including tables of other programs. */
 function filledTables(file: string): string[] {
   using database = new Database(file, { readonly: true });
   const ignored = ["__drizzle_migrations", "housekeeping"];
@@ -241,12 +241,12 @@ function filledTables(file: string): string[] {
   );
 }
 
-/** Removes the log of a missing database. SQLite would apply it to the next database. */
+/** Removes the log of a missing database. SQLite would apply it to the next database of this name. */
 function removeLog(database: string) {
   for (const suffix of ["-wal", "-shm"]) rmSync(`${database}${suffix}`, { force: true });
 }
 
-/** The directory needs space for the copy and the downloaded verification copy. */
+/** Throws unless the directory has space for the copy and for the download that verifies it. */
 function mustHaveSpace(path: string, bytes: number) {
   const [free, needed] = [freeBytesOf(path), 2 * bytes];
   if (free < needed)
@@ -255,7 +255,7 @@ function mustHaveSpace(path: string, bytes: number) {
     );
 }
 
-/** Paths of temporary files. The next start removes them after a crash. */
+/** Paths of temporary files. After a crash, the next start removes them. */
 function workIn(path: string, clock: Clock) {
   const name = join(path, `${copyPrefix}${newId(clock())}`);
   const all = { before: `${name}.before`, image: `${name}.image` };

@@ -1,4 +1,4 @@
-/** Sends requests to the nodes of a rqlite cluster: to its leader if known, otherwise to one node after the other. */
+/** Sends requests to the leader of a rqlite cluster if it is known, or else to each node in turn. */
 import { AppError } from "../../core/errors.ts";
 import type { ClusterAddress } from "../address.ts";
 import type { Parameter } from "../store.ts";
@@ -14,19 +14,19 @@ export type Result = {
 /** The result of one request to one node. */
 export type Outcome =
   | { kind: "answered"; results: Result[] }
-  /** Certainly not applied. */
+  /** The write was certainly not applied. */
   | { kind: "refused"; reason: string }
-  /** Applied or not, or still to be applied. */
+  /** The write was applied, was not, or will be. */
   | { kind: "unknown"; reason: string };
 
 export type Patience = {
-  /** Silence of a node before it is probed, in milliseconds. */
+  /** Time without a response until a node is probed, in milliseconds. */
   silentMs: number;
-  /** Timeout of a probe. */
+  /** Timeout of a probe, in milliseconds. */
   probeMs: number;
-  /** How long to retry until a leader is found. Elections take 2–3 s. */
+  /** How long to retry until a leader is found, in milliseconds. Elections take 2–3 s. */
   tryMs: number;
-  /** How long to look up a write whose response was lost. */
+  /** How long to look up a write whose response was lost, in milliseconds. */
   resolveMs: number;
 };
 
@@ -37,19 +37,22 @@ export const usualPatience: Patience = {
   resolveMs: 15_000,
 };
 
-/** How long a silent node is the last choice. A refused connection costs nothing, so it is tried again sooner. */
+/**
+ * How long an unresponsive node is the last choice, in milliseconds. A refused connection fails fast, so it is
+ * retried sooner.
+ */
 const avoidedMs = { silent: 10_000, refused: 1_000 };
 /** How long a node waits for the leader to which it forwards a request. */
 const forwardingTimeout = "1s";
 export const weakRead = "/db/query?level=weak";
 export const strongRead = "/db/query?level=strong";
-/** Maximum age of a leader's last message to a node that answers a read without a leader. */
+/** Maximum time since a node's last contact with a leader, for reads without a leader. */
 const staleness = "60s";
 export const staleRead = `/db/query?level=none&freshness=${staleness}`;
-/** A node runs one snapshot or backup at a time, and accepts the request shortly after. */
+/** A node runs one snapshot or backup at a time. It accepts the request shortly afterwards. */
 const busy = /^500 .*CAS conflict/;
 
-/** Errors of a request that never reached a node. */
+/** Error codes of requests that never reached a node. */
 export const neverSent =
   /^(ConnectionRefused|ECONNREFUSED|FailedToOpenSocket|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|UNABLE_TO_VERIFY.*|.*CERT.*)$/;
 
@@ -61,7 +64,9 @@ export class ClusterConnection {
   readonly #options: BunFetchRequestInit;
   readonly #silentUntil = new Map<string, number>();
   #leader: string | null = null;
-  /** The leader that has answered through its log. Before that, a new leader can lack acknowledged writes. */
+  /**
+   * The leader that has answered a write or a strong read. Before that, a new leader can lack acknowledged writes.
+   */
   #caughtUp: string | null = null;
   #isLearning = false;
   #turn = 0;
@@ -92,7 +97,7 @@ export class ClusterConnection {
     this.#caughtUp = null;
   }
 
-  /** Sends SQL to one node. Throws UNAVAILABLE if it rejects the credentials. */
+  /** Sends SQL to one node. Throws UNAVAILABLE if the node rejects the credentials. */
   async attempt(host: string, path: string, body: string): Promise<Outcome> {
     const { signal, end } = this.#watch(host);
     try {
@@ -124,7 +129,7 @@ export class ClusterConnection {
     }
   }
 
-  /** Tries node after node until `isOver` or the time `until`, and each node at least once. */
+  /** Tries nodes in turn until `isOver` or the time `until`. Tries each node at least once. */
   async tryNodes(
     path: string,
     body: string,
@@ -136,12 +141,12 @@ export class ClusterConnection {
       const isLate = performance.now() >= until;
       const triedAll = tries >= this.hosts.length;
       if (isOver(outcome) || (isLate && triedAll)) return outcome;
-      // An election is under way.
+      // Waits for an election to finish.
       if (triedAll && !isLate) await Bun.sleep(Math.min(25 * tries, 250));
     }
   }
 
-  /** Sends any other request to the first node that accepts it. Throws UNAVAILABLE. */
+  /** Sends a request other than SQL to the first node that accepts it. Throws UNAVAILABLE. */
   async raw(path: string, init: RequestInit = {}): Promise<Response> {
     const until = performance.now() + this.patience.tryMs;
     for (;;) {
@@ -165,7 +170,7 @@ export class ClusterConnection {
     }
   }
 
-  /** Aborts a request to a node that no longer responds to probes. A slow node still does. */
+  /** Aborts a request if its node stops responding to probes. A slow node still responds to them. */
   #watch(host: string): { signal: AbortSignal; end: () => void } {
     const controller = new AbortController();
     const timer = setInterval(async () => {
@@ -188,7 +193,10 @@ export class ClusterConnection {
     return this.hosts[this.#turn++ % this.hosts.length] as string;
   }
 
-  /** The node responded, or forwarded the request to the leader, which is used directly afterwards. */
+  /**
+   * Records the leader: the responding node, or the node to which it forwarded the request. Later requests are sent
+   * to it directly.
+   */
   #recordLeader(host: string, path: string, forwardedTo: string | null) {
     if (forwardedTo === null) {
       this.#silentUntil.delete(host);
@@ -206,7 +214,7 @@ export class ClusterConnection {
     try {
       await this.nodes.take(await this.send(host, nodesPath));
     } catch {
-      // Nodes continue to forward requests.
+      // Without this information, nodes continue to forward requests.
     } finally {
       this.#isLearning = false;
     }
@@ -215,7 +223,7 @@ export class ClusterConnection {
 
 function readOutcome(status: number, text: string): Outcome {
   if (status === 401) throw refusedCredentials();
-  // Our requests are well-formed, so a repetition would be rejected as well.
+  // A repetition would be rejected too, because our requests are well-formed.
   if (status === 400 || status === 413)
     throw new Error(`The database refused a request: ${text.trim()}`);
   if (status === 200) {

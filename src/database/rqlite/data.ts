@@ -1,4 +1,4 @@
-/** Opens the data of a cluster, after its nodes were found usable. */
+/** Opens the data of a cluster, and verifies that all reachable nodes are usable. */
 import { Database } from "bun:sqlite";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -31,12 +31,12 @@ import { rqliteStore } from "./store.ts";
 import { isKeyOfStore } from "../sealed-values.ts";
 import type { Store } from "../store.ts";
 
-/** Oldest supported rqlite. Earlier versions can commit parts of a failed batch. */
+/** Oldest supported version of rqlite. Earlier versions can commit parts of a failed batch. */
 const oldestVersion = "8.26";
-/** Oldest supported SQLite: it has ordered aggregates. */
+/** Oldest supported version of SQLite. Earlier versions lack ordered aggregates. */
 const oldestSqlite = "3.44";
 
-/** Opens a cluster, and the data directory for local files. Throws the same errors as `openDataDirectory`. */
+/** Opens a cluster, and the data directory for local files. Throws the errors of `openDataDirectory`. */
 export async function openOnRqlite(
   directory: string,
   address: ClusterAddress,
@@ -44,7 +44,7 @@ export async function openOnRqlite(
 ): Promise<Data> {
   const path = resolve(directory);
   const client = new RqliteClient(address);
-  // Check first, so that a command that can't reach the cluster creates no directory.
+  // Checked first, so that a command that can't reach the cluster creates no directory.
   if (!options.exclusive) await mustBeUsable(client).catch(rethrowWithReason);
   makeDirectory(path);
   const unlock = options.exclusive ? lockDirectory(path) : () => {};
@@ -97,7 +97,7 @@ function nodeIdOf(path: string, clock: Clock): string {
   return readFileSync(node, "utf8").trim();
 }
 
-/** Opens a cluster read-only, without joining as a machine. Works without a leader. */
+/** Opens a cluster read-only, without registering this machine. Works without a leader. */
 export function lookAtCluster(address: ClusterAddress, clock: Clock) {
   const client = new RqliteClient(address);
   const databaseNodes = () =>
@@ -147,7 +147,10 @@ type Status = {
   store?: { db_conf?: { fk_constraints?: boolean }; sqlite3?: { version?: string } };
 };
 
-/** Checks every reachable node. A node with another version could apply the log differently. */
+/**
+ * Throws DATA_UNUSABLE unless each responding node is usable. A node with another version could apply the log
+ * differently.
+ */
 export async function mustBeUsable(client: RqliteClient) {
   for (const [host, { build, store }] of await readyNodes(client)) {
     const refuse = (why: string) =>
@@ -165,7 +168,7 @@ export async function mustBeUsable(client: RqliteClient) {
   }
 }
 
-/** Status of nodes that have opened their database. */
+/** Returns the status of the nodes that have opened their database. */
 async function readyNodes(client: RqliteClient): Promise<[string, Status][]> {
   for (let tries = 0; tries < 50; tries++) {
     const all = (await client.statuses()) as Map<string, Status>;
@@ -176,7 +179,7 @@ async function readyNodes(client: RqliteClient): Promise<[string, Status][]> {
   throw unavailable("they are still starting");
 }
 
-/** Source builds can report only a major version, which is then compared alone. */
+/** Compares versions. Builds from source can report only a major version, which is then compared alone. */
 export function isOlder(version: string, oldest: string): boolean {
   const [found = [], wanted = []] = [version, oldest].map((text) =>
     text.replace(/^v/, "").split(".").map(Number),
@@ -260,7 +263,10 @@ function reasonOfFailure(cause: unknown): string {
   return message === "" ? "None answers." : sentence(message);
 }
 
-/** Explains why no node responds. Not a DataError, so the service manager retries while nodes start. */
+/**
+ * Explains why no node responds. The error is usually no DataError, so that the service manager retries while nodes
+ * start.
+ */
 export function withReason(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== "UNAVAILABLE") return error;
   const { cause } = error;

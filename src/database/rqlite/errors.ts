@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 
-/** Credentials were rejected. Retrying is pointless until the configuration changes. */
+/** The cluster rejected the credentials. A retry is pointless until the configuration changes. */
 export class RefusedCredentials extends Error {}
 
 export const refusedCredentials = () =>
@@ -20,7 +20,7 @@ const codes: [RegExp, string][] = [
   [/^NOT NULL constraint/, "SQLITE_CONSTRAINT_NOTNULL"],
 ];
 
-/** Converts an rqlite error message to the error that embedded SQLite would throw. */
+/** Converts an error message of rqlite to the error that embedded SQLite would throw. */
 export function sqlError(message: string): Error {
   if (/disk is full|disk I\/O error|readonly database|is being upgraded/.test(message))
     return unavailable(message);

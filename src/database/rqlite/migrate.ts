@@ -1,4 +1,4 @@
-/** Runs migrations on a cluster, by one machine at a time. */
+/** Runs migrations on a cluster, one machine at a time. */
 import { Database } from "bun:sqlite";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { type Applied, appliedTable, migrate, pendingAfter } from "../migrate.ts
 import { type RqliteClient, type Sent, Unresolved } from "./client.ts";
 import { sqlError } from "./errors.ts";
 
-/** Tables for the rqlite store itself. */
+/** Internal tables of the rqlite store. */
 export const ownTables = [
   "create table if not exists write_markers (id text primary key) strict, without rowid",
   `create table if not exists migration_lease (
@@ -22,7 +22,7 @@ export const ownTables = [
 ];
 
 const leaseMs = 60_000;
-/** Lease duration of an upgrade that copies all data through one machine. */
+/** Lease duration of an upgrade that downloads and replaces all data. */
 const longLeaseMs = 10 * leaseMs;
 const waitMs = 250;
 
@@ -32,13 +32,13 @@ type Upgrade = {
   /** Directory for temporary copies. */
   workIn: string;
   clock: Clock;
-  /** Called before the first change if there are rows to lose. */
+  /** Called before the first migration, unless the cluster is new. */
   beforeChange?: () => Promise<void>;
-  /** Called once while another node migrates. */
+  /** Called once if another node is migrating. */
   onWait?: () => void;
 };
 
-/** Creates the store's internal tables, also after loading a database file. */
+/** Creates the store's internal tables. They are also missing after a database file was loaded. */
 export async function makeOwnTables(client: RqliteClient): Promise<void> {
   const there =
     "select count(*) from sqlite_schema where name in ('write_markers', 'migration_lease', '__drizzle_migrations')";
@@ -63,7 +63,7 @@ async function executed(
   if (failed !== undefined) throw sqlError(failed);
 }
 
-/** Number of pending migrations. Throws MIGRATION_REFUSED like `migrate`. */
+/** Number of pending migrations, and whether the cluster is new. Throws MIGRATION_REFUSED like `migrate`. */
 export async function pendingRqliteMigrations({
   client,
   folder,
@@ -74,8 +74,8 @@ export async function pendingRqliteMigrations({
 }
 
 /**
- * Migrates the cluster to this binary's schema. Each migration is atomic. One node migrates while others wait.
- * Returns the number of migrations run here. Throws MIGRATION_REFUSED.
+ * Migrates the cluster to this binary's schema, while other nodes wait. Each migration is atomic. Returns the number
+ * of migrations that ran here. Throws MIGRATION_REFUSED.
  */
 export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
   const { client, folder, clock, beforeChange = async () => {}, onWait = () => {} } = upgrade;
@@ -143,7 +143,7 @@ const takeLease = (owner: string, now: number, ms = leaseMs): Sent => [
   now,
 ];
 
-/** Violates a constraint of the lease if the condition is false, which rolls back the batch. */
+/** Statement that violates a constraint if the condition is false, and thus rolls back its batch. */
 const unless = (condition: string) =>
   `insert into migration_lease (one, owner, ends_at) select 0, '', 0 where not (${condition})`;
 const mustHoldLease = unless(
@@ -153,8 +153,8 @@ const mustHoldLease = unless(
 const mustKeepReferences = unless("not exists (select 1 from pragma_foreign_key_check)");
 
 /**
- * Whether a migration drops tables with rows. Clusters always enforce foreign keys, so rebuilding such a table would
- * delete its children.
+ * Whether a migration drops a table with rows, as every table rebuild does. Clusters always enforce foreign keys, so
+ * that would also delete the rows that refer to it.
  */
 async function dropsRows(client: RqliteClient, statements: readonly string[]): Promise<boolean> {
   for (const statement of statements) {
@@ -169,8 +169,9 @@ async function dropsRows(client: RqliteClient, statements: readonly string[]): P
 }
 
 /**
- * Migrates a copy as a file and replaces all data with it. Meanwhile a trigger rejects writes by the time in their
- * markers, until the lease ends. If this process dies, writes resume at that time.
+ * Runs all pending migrations on a downloaded copy, where foreign keys can be disabled, and replaces the cluster's
+ * data with it. Meanwhile a trigger rejects each write whose marker is older than the end of the lease. Markers
+ * contain their creation time, so writes succeed again after that time, even if this process dies.
  */
 async function migrateAsFile(
   { client, folder, clock, workIn }: Upgrade,

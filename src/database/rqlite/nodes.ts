@@ -1,14 +1,17 @@
 import type { DatabaseNode } from "../file/data-directory.ts";
 
-/** Path that lists all nodes a node knows. */
+/** Request path for the list of all nodes, including non-voting ones. */
 export const nodesPath = "/nodes?ver=2&nonvoters&timeout=1s";
 
-/** Parses the node list of a node. Unreachable nodes retain their last address, or get a remaining configured one. */
+/**
+ * Parses node lists, and remembers the request address of each node. Unreachable nodes get their last known address,
+ * or else a configured one that no other node has.
+ */
 export function knownNodes(configured: readonly string[]) {
   /** Request addresses by Raft address. */
   const hosts = new Map<string, string>();
 
-  /** An unassigned configured address on the same machine, or the only one left. */
+  /** Returns the only unassigned configured address on the same machine, or else the only unassigned one at all. */
   function configuredFor(raft: string): string | undefined {
     const taken = new Set(hosts.values());
     const free = configured.filter((host) => !taken.has(host));
@@ -38,7 +41,7 @@ async function nodesIn(response: Response): Promise<(DatabaseNode & { raft: stri
   return nodes.map(({ id, addr, api_addr: url = "", leader, reachable }) => ({
     id,
     raft: addr,
-    // Unreachable nodes don't report their request address.
+    // Falls back to the Raft address, because unreachable nodes don't report their request address.
     host: URL.canParse(url) ? new URL(url).host : addr,
     isLeader: leader,
     isReachable: reachable,

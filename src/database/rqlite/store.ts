@@ -1,4 +1,4 @@
-/** The Store on a rqlite cluster. */
+/** Implements the Store on a rqlite cluster. */
 import type { Clock } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { firstIdAt, newId } from "../../core/ids.ts";
@@ -17,27 +17,30 @@ type Write = {
 };
 
 type Fences = {
-  /** Migrations that this program knows. After a newer one has run more, nothing is written any more. */
+  /** Number of migrations that this program knows. Writes are rejected if a newer version has run more. */
   migrations?: number;
-  /** Throws while the clock of this machine forbids writes. */
+  /** Throws while this machine's clock is too wrong for writes. */
   inTime?: () => Promise<void>;
 };
 
-/** Maximum size of a request, and thus of one write. */
+/** Maximum bytes of a request, and thus of one write. */
 const maxBytes = 64 * 1024 * 1024;
-/** Maximum size of writes that share a request. If one fails, the others are sent again. */
+/** Maximum bytes of writes that share a request. If one of them fails, the others are sent again. */
 const sharedBytes = 512 * 1024;
-/** A commit syncs the logs of a majority of nodes twice, whatever its size: fewer commits carry more checks. */
+/**
+ * How long background writes wait to share one commit, in milliseconds. A majority of nodes syncs its log twice per
+ * commit, so fewer commits allow more checks.
+ */
 const batchWindowMs = 1_000;
-/** Requests with writes that are in flight at the same time. */
+/** Maximum concurrent requests with writes. */
 const maxRequests = 4;
-/** A write that was in flight for longer is certainly lost. */
+/** Retention of write markers. A write that was in flight for longer is certainly lost. */
 const markedMs = 10 * 60_000;
 const sweepMs = 60_000;
 
 /**
- * The store on a rqlite cluster. A batch is one request and one entry of its log, which all nodes apply
- * alike or not at all.
+ * Creates the store on a rqlite cluster. A batch is one request and one log entry, which all nodes apply completely
+ * or not at all.
  */
 export function rqliteStore(
   client: RqliteClient,
@@ -81,9 +84,9 @@ function readWith(
 }
 
 /**
- * Queues writes and sends them in shared requests. Each request inserts a marker, a row of its own: after a
- * timeout, a lost connection or a lost leader, the marker shows whether the request was applied, and makes
- * it impossible to apply it twice.
+ * Queues writes and sends them in shared requests. Each request inserts a unique marker row. After a timeout, a lost
+ * connection or a lost leader, the marker shows whether the request was applied. It also prevents a second
+ * application.
  */
 class Writer {
   readonly listeners = new Set<() => void>();
@@ -94,7 +97,9 @@ class Writer {
   #requests = 0;
   #sweptAt = -Infinity;
   #idle = Promise.withResolvers<void>();
-  /** Markers of writes that were given up. The next request inserts them, after which these writes can't be applied. */
+  /**
+   * Markers of abandoned writes. The next request inserts them, after which these writes can't be applied any more.
+   */
   readonly #unresolved = new Set<string>();
 
   constructor(client: RqliteClient, clock: Clock, fences: Fences) {
@@ -153,7 +158,7 @@ class Writer {
       } else if (writes.length === 1) {
         writes[0]?.reject(errorOf(writes[0].statements[failed], results[failed]?.error ?? ""));
       } else {
-        // Nothing was written. Sent alone, each write fails or succeeds by itself.
+        // Nothing was written. Each write is sent alone, so that only invalid writes fail.
         await Promise.all(writes.map((write) => this.#run([write])));
       }
     } catch (error) {
@@ -161,7 +166,7 @@ class Writer {
     }
   }
 
-  /** Returns the results of these statements, which end with the first failed one. */
+  /** Sends statements and returns their results, which end with the first failed statement. */
   async #send(statements: readonly Prepared[]): Promise<Result[]> {
     await this.#fences.inTime();
     const marker = newId(this.#clock());
@@ -185,7 +190,7 @@ class Writer {
         throw writtenByNewer();
       if (error === undefined) for (const id of givenUp) this.#unresolved.delete(id);
       else if (results.length <= before.length) throw sqlError(error);
-      // This attempt failed, but an earlier one can still be in flight.
+      // This attempt failed, but an earlier attempt can still be in flight.
       else if (isUnknown && (await this.#isAppliedDespiteFailure(marker))) return [];
       return results.slice(before.length);
     } catch (error) {
@@ -195,7 +200,10 @@ class Writer {
     }
   }
 
-  /** Inserts the marker of a write that can be in flight, so that it can't be applied; true if it was applied before. */
+  /**
+   * Inserts the marker of a write in flight, so that the write can't be applied later. Returns true if it was applied
+   * before.
+   */
   async #isAppliedDespiteFailure(marker: string): Promise<boolean> {
     const results = await this.#client.execute([[mark, marker]], () => this.#isMarked(marker));
     if (results === "happened") throw unavailable("a write failed, or happened before");
@@ -219,14 +227,14 @@ class Writer {
 }
 
 const mark = "insert into write_markers (id) values (?)";
-/** Fails with NOT NULL if the data has had more migrations. */
+/** Statement that violates NOT NULL if the database has more migrations than this program knows. */
 const markUnlessNewer = `insert into write_markers (id)
   select case when (select count(*) from __drizzle_migrations) <= ? then ? end`;
 const writtenByNewer = () =>
   unavailable("a newer Signalbox has upgraded the data: this one can only read it");
 const isTaken = (result?: Result) => result?.error?.startsWith("UNIQUE constraint") ?? false;
 
-/** Counts characters as bytes. Nearly all are one byte, and the limit has a large margin. */
+/** Estimates bytes by counting characters. Most characters are one byte, and the limit has a large margin. */
 function sizeOf(statements: readonly Prepared[]): number {
   let size = 0;
   for (const { text, parameters } of statements) {
@@ -246,10 +254,7 @@ function errorOf(statement: Prepared | undefined, message: string): unknown {
 
 const accepted = new Set<string>();
 
-/**
- * Throws for a statement that rqlite does not undo with its batch, or drops without an error: a SELECT,
- * RETURNING, a transaction of its own.
- */
+/** Throws for statements that rqlite would not roll back with their batch, or would silently drop. */
 function assertWrite(text: string) {
   if (accepted.has(text)) return;
   const bare = text.replace(/'[^']*'|"[^"]*"|`[^`]*`/g, "''");

@@ -19,15 +19,15 @@ export const organizationSettings = sqliteTable(
     organizationId: organizationId(),
     /** Same as the organization's ID. */
     id: text("id").notNull(),
-    /** JSON of the mail server without its password; null if none is configured. */
+    /** JSON of the mail server, without its password; null if none is configured. */
     smtp: text("smtp"),
-    /** JSON of the sealed secrets by field. */
+    /** JSON of the encrypted secrets, by field. */
     secrets: text("secrets").notNull(),
-    /** IANA time zone of the admin page. */
+    /** IANA name of the organization's time zone. */
     timeZone: text("time_zone").notNull(),
-    /** Uptime target of reports, 0–1; null without a target. */
+    /** Uptime target of reports, 0–1; null for no target. */
     slaTarget: real("sla_target"),
-    /** Additional CA certificates that checks trust, in PEM; null for none. */
+    /** Additional CA certificates for checks, in PEM; null for none. */
     certificateAuthorities: text("certificate_authorities"),
     version: integer("version").notNull(),
     updatedAt: text("updated_at").notNull(),
@@ -42,24 +42,30 @@ export const people = sqliteTable(
     id: text("id").primaryKey(),
     name: text("name").notNull(),
     email: text("email").notNull(),
-    /** Lower-case address for comparisons. Unique only per organization, so no one learns of accounts elsewhere. */
+    /**
+     * Lower-case address for comparisons. It is unique only per organization, so that organizations can't detect each
+     * other's accounts.
+     */
     emailKey: text("email_key").notNull(),
-    /** argon2id. */
+    /** Hash with argon2id, in PHC format. */
     passwordHash: text("password_hash").notNull(),
-    /** Sealed; null without two-factor. */
+    /** Encrypted secret of two-factor authentication; null if it is disabled. */
     totpSecret: text("totp_secret"),
-    /** Sealed; waits for confirmation by a first code. */
+    /** Encrypted secret that is not confirmed by a first code yet. */
     totpPending: text("totp_pending"),
-    /** Time step of the last accepted code. It prevents reuse of codes. */
+    /** Time step of the last accepted code, which prevents reuse of codes. */
     totpStep: integer("totp_step").notNull(),
-    /** IANA name; null for the organization's. */
+    /** IANA name; null for the organization's time zone. */
     timeZone: text("time_zone"),
-    /** Administrator of the appliance. At least one person is always an administrator. */
+    /** Whether the person is an administrator of the appliance. At least one person always is. */
     administrator: flag("administrator").notNull().default(false),
-    /** Wrong codes after a correct password that the person was not notified of yet, and the time of the last one. */
+    /**
+     * Number of wrong codes after a correct password that were not reported to the person yet. The next column is the
+     * time of the last one.
+     */
     wrongCodes: integer("wrong_codes").notNull().default(0),
     wrongCodeAt: text("wrong_code_at"),
-    /** Time of the first wrong code and network address of the last one; null if unknown. */
+    /** Time of the first wrong code, and network address of the last one; null if unknown. */
     wrongCodeSince: text("wrong_code_since"),
     wrongCodeFrom: text("wrong_code_from"),
     version: integer("version").notNull(),
@@ -112,16 +118,16 @@ export const sessions = sqliteTable(
   {
     id: text("id").primaryKey(),
     personId: personId(),
-    /** SHA-256 of the cookie, hexadecimal; the cookie itself is never stored. */
+    /** SHA-256 of the cookie, hexadecimal. The cookie itself is never stored. */
     tokenHash: text("token_hash").notNull().unique(),
-    /** `two-factor` waits for a code and grants no access yet. */
+    /** A session in stage `two-factor` waits for a code and grants no access. */
     stage: text("stage", { enum: ["two-factor", "signed-in"] }).notNull(),
-    /** Number of wrong codes during `two-factor`. */
+    /** Number of wrong codes in stage `two-factor`. */
     wrongCodes: integer("wrong_codes").notNull(),
     address: text("address").notNull(),
     userAgent: text("user_agent").notNull(),
     createdAt: text("created_at").notNull(),
-    /** Written at most once a minute. */
+    /** Time of the last request, updated at most once per minute. */
     lastSeenAt: text("last_seen_at").notNull(),
   },
   (t) => [index("sessions_by_person").on(t.personId), oneOf("sessions_stage", t.stage)],
@@ -138,7 +144,7 @@ export const invitations = sqliteTable(
     /** SHA-256 of the link's token, hexadecimal. */
     tokenHash: text("token_hash").notNull().unique(),
     invitedBy: text("invited_by").notNull(),
-    /** The inviting person. Invitations end when that person loses the right to invite. */
+    /** ID of the inviting person. Invitations become invalid if that person loses the right to invite. */
     invitedById: text("invited_by_id"),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at").notNull(),
@@ -157,14 +163,14 @@ export const apiKeys = sqliteTable(
     id: text("id").notNull(),
     name: text("name").notNull(),
     scope: text("scope", { enum: ["read", "write"] }).notNull(),
-    /** SHA-256 of the key, hexadecimal; the key itself is never stored. */
+    /** SHA-256 of the key, hexadecimal. The key itself is never stored. */
     hash: text("hash").notNull().unique(),
-    /** Creator of the key; null for the command line. */
+    /** ID of the person who created the key; null for the command line. */
     createdById: text("created_by_id"),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at"),
     revokedAt: text("revoked_at"),
-    /** Written at most once a minute. */
+    /** Time of the last request, updated at most once per minute. */
     lastUsedAt: text("last_used_at"),
   },
   (t) => [primaryKey({ columns: [t.organizationId, t.id] }), oneOf("api_keys_scope", t.scope)],

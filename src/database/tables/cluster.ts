@@ -2,43 +2,43 @@ import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** Machines that serve this data; empty for a single file. */
 export const nodes = sqliteTable("nodes", {
-  /** ID in the machine's data directory. */
+  /** ID from the machine's data directory. */
   id: text("id").primaryKey(),
-  /** ID of the process. A process that finds another ID here was replaced. */
+  /** ID of the process. A process that finds another ID here has been replaced. */
   run: text("run").notNull(),
   name: text("name").notNull(),
   version: text("version").notNull(),
   startedAt: text("started_at").notNull(),
-  /** Heartbeat counter. A node counts as alive while it changes, independent of clocks. */
+  /** Heartbeat counter. A node counts as alive while its counter changes, regardless of clocks. */
   beats: integer("beats").notNull(),
   /** Time of the last heartbeat, in Unix milliseconds. */
   beatAt: integer("beat_at").notNull(),
-  /** Offset of its clock from the database's, in milliseconds; null if unknown. */
+  /** Offset of the node's clock from the database's clocks, in milliseconds; null if unknown. */
   clockOffsetMs: integer("clock_offset_ms"),
-  /** Unhandled events at the last heartbeat; null before it reads events. */
+  /** Number of unread events at the last heartbeat; null before the node reads events. */
   eventLag: integer("event_lag"),
-  /** JSON list of addresses that accept requests. */
+  /** JSON list of the addresses on which the node accepts requests. */
   listeners: text("listeners").notNull().default("[]"),
 });
 
 /** Owners of singleton jobs. A lease is valid while its owner is alive. */
 export const leases = sqliteTable("leases", {
   name: text("name").primaryKey(),
-  /** ID of a node; null without an owner. */
+  /** ID of the owning node; null for no owner. */
   owner: text("owner"),
-  /** Increases with each owner. Writes of earlier epochs are rejected. */
+  /** Counter that increases with each new owner. Writes from earlier epochs are rejected. */
   epoch: integer("epoch").notNull(),
 });
 
-/** Unfinished requests to the owner of a lease or to a certain node. */
+/** Unfinished requests that are forwarded to the owner of a lease, or to a certain node. */
 export const forwardedRequests = sqliteTable("forwarded_requests", {
   id: text("id").primaryKey(),
   /** Name of the lease or of the node. */
   lease: text("lease").notNull(),
-  /** JSON. */
+  /** JSON of the request. */
   request: text("request").notNull(),
-  /** JSON of the node's response; null while it is pending. */
+  /** JSON of the response; null until it is available. */
   answer: text("answer"),
-  /** Unix milliseconds. */
+  /** Creation time in Unix milliseconds. */
   createdAt: integer("created_at").notNull(),
 });

@@ -14,7 +14,7 @@ export const reference = (
 
 export const flag = (name: string) => integer(name, { mode: "boolean" });
 
-/** Enforces the `enum` of the column in the database, also for writes by other programs. */
+/** Creates a constraint for a column's `enum`, which the database also enforces for other programs. */
 export const oneOf = (name: string, column: AnySQLiteColumn & { enumValues: readonly string[] }) =>
   check(
     name,

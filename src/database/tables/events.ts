@@ -17,7 +17,7 @@ export const auditEntries = sqliteTable(
     actorName: text("actor_name").notNull(),
     action: text("action").notNull(),
     subjectId: text("subject_id").notNull(),
-    /** JSON list of changed fields, without their values, which can be secret. */
+    /** JSON list of the changed fields' names. Values are not stored, because they can be secret. */
     fields: text("fields"),
     requestId: text("request_id"),
     /** Name of a deleted subject. Names of existing subjects are looked up, because they can change. */
@@ -25,7 +25,7 @@ export const auditEntries = sqliteTable(
   },
   (t) => [
     index("audit_entries_by_organization").on(t.organizationId, t.seq),
-    // For changes of an incident.
+    // For the history of an incident.
     index("audit_entries_of_incidents")
       .on(t.organizationId, t.subjectId, t.seq)
       .where(
@@ -34,7 +34,7 @@ export const auditEntries = sqliteTable(
   ],
 );
 
-/** Events in order. Alerts, live pages and caches follow them by `seq`. */
+/** Events in order. Followers such as alerting, live pages and caches read them by `seq`. */
 export const events = sqliteTable(
   "events",
   {
@@ -56,7 +56,7 @@ export const events = sqliteTable(
   ],
 );
 
-/** Responses to POST requests with an Idempotency-Key, stored in the same write as their changes. */
+/** Responses to POST requests with an Idempotency-Key, stored in the same write as the change. */
 export const idempotentAnswers = sqliteTable(
   "idempotent_answers",
   {
@@ -78,13 +78,13 @@ export const idempotentAnswers = sqliteTable(
   ],
 );
 
-/** Position of each event reader. */
+/** Positions of event readers. */
 export const followers = sqliteTable("followers", {
   name: text("name").primaryKey(),
   seq: integer("seq").notNull(),
-  /** Write counter. If two processes read concurrently, only one can write. */
+  /** Write counter. If two processes read the same events, only one of them can write. */
   version: integer("version").notNull(),
-  /** JSON of the progress within the next event, if it needs several writes. */
+  /** JSON of the progress within the next event, which can need several writes. */
   part: text("part"),
 });
 

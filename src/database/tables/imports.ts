@@ -11,9 +11,9 @@ export const imports = sqliteTable(
     /** ID of the source, such as `uptime-kuma:1f3a…`. */
     source: text("source").notNull(),
     status: text("status", { enum: ["running", "done", "undone"] }).notNull(),
-    /** JSON of every decision; null during the import. */
+    /** JSON of all decisions; null during the import. */
     report: text("report"),
-    /** First key of the heartbeats, which are written before their monitors exist. */
+    /** First key for heartbeats, which are written before their monitors exist. */
     firstKey: integer("first_key").notNull(),
     lastKey: integer("last_key").notNull(),
     /** Time of the last write, in Unix milliseconds. Stalled imports are discarded. */
@@ -30,7 +30,7 @@ export const imports = sqliteTable(
   ],
 );
 
-/** Links between records here and in a source. A repeated import uses them to update records. */
+/** Links between our records and those of a source. A repeated import uses them to update records. */
 export const externalRecords = sqliteTable(
   "external_records",
   {
@@ -39,11 +39,11 @@ export const externalRecords = sqliteTable(
     noun: text("noun").notNull(),
     externalId: text("external_id").notNull(),
     recordId: text("record_id").notNull(),
-    /** The import that created the link. */
+    /** ID of the import that created the link. */
     importId: text("import_id").notNull(),
     /** Whether the record existed before the import. */
     adopted: flag("adopted").notNull(),
-    /** Sealed JSON of the last imported state, to detect changes of the source. */
+    /** Encrypted JSON of the last imported state, for detecting changes in the source. */
     secrets: text("secrets").notNull(),
   },
   (t) => [

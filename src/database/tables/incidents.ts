@@ -15,7 +15,7 @@ export const incidents = sqliteTable(
     title: text("title").notNull(),
     status: incidentStatus().notNull(),
     severity: text("severity", { enum: severities }).notNull(),
-    /** First affected monitor. For an automatic incident, the monitor that opened it. */
+    /** ID of the first affected monitor. For an automatic incident, this is the monitor that opened it. */
     monitorId: text("monitor_id"),
     origin: text("origin", { enum: ["manual", "monitor"] }).notNull(),
     public: flag("public").notNull(),
@@ -23,11 +23,11 @@ export const incidents = sqliteTable(
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
-    /** JSON of the facts in an automatic title; null for a title by a person. */
+    /** JSON of the values in an automatic title; null for a title by a person. */
     automatic: text("automatic"),
-    /** JSON of all monitors if there are several, so that lists need no join. */
+    /** JSON list of the affected monitors, if there are several. It saves lists a join. */
     monitorIds: text("monitor_ids"),
-    /** Number of updates, revisions and notes, and the size of all texts in bytes; counted by triggers. */
+    /** Number of updates, revisions and notes, and total bytes of their texts, counted by triggers. */
     entries: integer("entries").notNull().default(0),
     textBytes: integer("text_bytes").notNull().default(0),
   },
@@ -46,7 +46,7 @@ export const incidents = sqliteTable(
   ],
 );
 
-/** Monitors of an incident, in order. */
+/** Affected monitors of an incident, by position. */
 export const incidentMonitors = sqliteTable(
   "incident_monitors",
   {
@@ -68,13 +68,13 @@ export const incidentUpdates = sqliteTable(
   {
     organizationId: text("organization_id").notNull(),
     incidentId: text("incident_id").notNull(),
-    /** Incident version of this update. It orders the timeline independent of clocks. */
+    /** Version of the incident with this update. It orders the timeline regardless of clocks. */
     seq: integer("seq").notNull(),
     id: text("id").notNull(),
     status: incidentStatus().notNull(),
     message: text("message").notNull(),
     createdAt: text("created_at").notNull(),
-    /** JSON of the facts in an automatic update; null for a text by a person. */
+    /** JSON of the values in an automatic update; null for a text by a person. */
     automatic: text("automatic"),
     editedAt: text("edited_at"),
   },
@@ -84,7 +84,7 @@ export const incidentUpdates = sqliteTable(
   ],
 );
 
-/** Earlier texts of edited updates, with their editors. */
+/** Previous texts of edited updates, with their editors. */
 export const incidentUpdateRevisions = sqliteTable(
   "incident_update_revisions",
   {
@@ -104,7 +104,7 @@ export const incidentUpdateRevisions = sqliteTable(
   ],
 );
 
-/** Internal notes of an incident. They are in a separate table, which no public page reads. */
+/** Internal notes of an incident, in a separate table that no public page reads. */
 export const incidentNotes = sqliteTable(
   "incident_notes",
   {
@@ -123,7 +123,7 @@ export const incidentNotes = sqliteTable(
   ],
 );
 
-/** Postmortems. A postmortem is public after its publication and the end of the incident. */
+/** Postmortems. They are public after their publication and the end of the incident. */
 export const incidentPostmortems = sqliteTable(
   "incident_postmortems",
   {
@@ -157,7 +157,7 @@ export const incidentTemplates = sqliteTable(
   (t) => [primaryKey({ columns: [t.organizationId, t.id] })],
 );
 
-/** Number of incidents per state, counted by triggers. It makes the totals of lists cheap. */
+/** Number of incidents per state, counted by triggers, for fast totals of lists. */
 export const incidentCounts = sqliteTable(
   "incident_counts",
   {

@@ -20,9 +20,9 @@ export const monitorGroups = sqliteTable(
     name: text("name").notNull(),
     description: text("description").notNull(),
     color: text("color").notNull(),
-    /** JSON list. */
+    /** JSON list of texts. */
     tags: text("tags").notNull(),
-    /** Position in the dashboard. */
+    /** Position on the Monitors page. */
     position: integer("position").notNull(),
     paused: flag("paused").notNull(),
     muted: flag("muted").notNull(),
@@ -45,9 +45,9 @@ export const monitors = sqliteTable(
     type: text("type").notNull(),
     description: text("description").notNull(),
     groupId: text("group_id"),
-    /** Position in the group or in the ungrouped list of the dashboard. */
+    /** Position in the group, or among the ungrouped monitors. */
     position: integer("position").notNull(),
-    /** JSON list. */
+    /** JSON list of texts. */
     tags: text("tags").notNull(),
     intervalSeconds: integer("interval_seconds").notNull(),
     timeoutSeconds: integer("timeout_seconds").notNull(),
@@ -62,11 +62,11 @@ export const monitors = sqliteTable(
     muted: flag("muted").notNull(),
     autoIncidentSeverity: text("auto_incident_severity"),
     reminderIntervalSeconds: integer("reminder_interval_seconds"),
-    /** JSON of type-specific fields. */
+    /** JSON of the type's fields. */
     settings: text("settings").notNull(),
-    /** JSON of type-specific secrets, sealed per field. */
+    /** JSON of the type's secrets, each encrypted separately. */
     secrets: text("secrets").notNull(),
-    /** SHA-256 of a push monitor's token, for finding the monitor of a ping. */
+    /** SHA-256 of a push monitor's token, by which a ping is matched to its monitor. */
     pushTokenHash: text("push_token_hash").unique(),
     version: integer("version").notNull(),
     createdAt: text("created_at").notNull(),
@@ -82,31 +82,31 @@ export const monitors = sqliteTable(
   ],
 );
 
-/** Current state of a monitor. It is separate from the record because every check can write it. */
+/** Current state of a monitor. It is separate from the record, because each check can change it. */
 export const monitorStates = sqliteTable(
   "monitor_states",
   {
-    /** Short key of the monitor in its heartbeats. Never reused. */
+    /** Key of the monitor in its heartbeats, shorter than its ID and never reused. */
     key: integer("key").primaryKey({ autoIncrement: true }),
     organizationId: text("organization_id").notNull(),
     monitorId: text("monitor_id").notNull(),
     status: text("status").$type<StoredStatus>().notNull(),
     since: text("since").notNull(),
-    /** Whether the monitor or its group is paused; updated by `followPauses`. */
+    /** Whether the monitor or its group is paused. `followPauses` updates it. */
     paused: flag("paused").notNull(),
-    /** Failed checks in a row. */
+    /** Number of consecutive failed checks. */
     failures: integer("failures").notNull(),
-    /** Consecutive successful checks while the monitor is still down. */
+    /** Number of consecutive successful checks while the monitor is still down. */
     successes: integer("successes").notNull().default(0),
-    /** Counts pauses and resumptions. A check from an earlier epoch is discarded. */
+    /** Number of pauses and resumptions. Results of checks from an earlier epoch are discarded. */
     epoch: integer("epoch").notNull(),
     lastCheckedAt: text("last_checked_at"),
     lastMessage: text("last_message"),
     latencyMs: integer("latency_ms"),
     certificateExpiresAt: text("certificate_expires_at"),
-    /** JSON of further findings of the last check; null for none. */
+    /** JSON of the details of the last check; null for none. */
     details: text("details"),
-    /** Since when checks have no valid result because of a problem of this appliance; null otherwise. */
+    /** Time since which checks have no valid result because of a problem of this appliance; null otherwise. */
     notJudgedSince: text("not_judged_since"),
   },
   (t) => [
@@ -125,19 +125,21 @@ export const monitorStates = sqliteTable(
   ],
 );
 
-/** Results of checks. Heartbeats of a deleted monitor are removed later in small batches: there can be a million. */
+/**
+ * Results of checks. Those of a deleted monitor are removed later in small batches, because there can be a million.
+ */
 export const heartbeats = sqliteTable(
   "heartbeats",
   {
     monitorKey: integer("monitor_key").notNull(),
-    /** Unix milliseconds. */
+    /** Time of the check, in Unix milliseconds. */
     at: integer("at").notNull(),
     /** 0 up, 1 degraded, 2 down, 3 unknown, 4 maintenance. */
     status: integer("status").notNull(),
     latencyMs: integer("latency_ms"),
-    /** Duration that the result covers in uptime figures, in seconds. */
+    /** Seconds that the result represents in uptime figures. */
     seconds: integer("seconds").notNull(),
-    /** Null for up. */
+    /** Message of the check; null for up. */
     message: text("message"),
   },
   (t) => [
@@ -146,7 +148,7 @@ export const heartbeats = sqliteTable(
   ],
 );
 
-/** Screenshot of the last failed browser check per monitor. */
+/** Screenshots of failed browser checks, only the last one per monitor. */
 export const screenshots = sqliteTable(
   "screenshots",
   {
@@ -163,17 +165,17 @@ export const screenshots = sqliteTable(
   ],
 );
 
-/** Keys of deleted monitors whose heartbeats are not removed yet. */
+/** Keys of deleted monitors that still have heartbeats. */
 export const removedMonitors = sqliteTable("removed_monitors", {
   key: integer("key").primaryKey(),
 });
 
-// The period comes first: one minute's checks touch a few pages, however many monitors there are.
+// The primary key starts with the period, so that the checks of one minute change only a few pages.
 const rollup = (name: string, period: string) =>
   sqliteTable(
     name,
     {
-      /** Whole periods since 1970, UTC. */
+      /** Number of the hour or day since 1970, UTC. */
       period: integer(period).notNull(),
       monitorKey: integer("monitor_key").notNull(),
       upSeconds: integer("up_seconds").notNull(),
@@ -186,13 +188,13 @@ const rollup = (name: string, period: string) =>
       latencySum: integer("latency_sum").notNull(),
       latencyMin: integer("latency_min"),
       latencyMax: integer("latency_max"),
-      /** Latency histogram as a JSON object; null for totals of an older version. */
+      /** JSON of the latency histogram; null for totals from older versions. */
       latencyCounts: text("latency_counts", { mode: "json" }).$type<Record<string, number>>(),
     },
     (t) => [primaryKey({ columns: [t.period, t.monitorKey] })],
   );
 
-/** Totals of heartbeats, updated in the same write. */
+/** Totals of heartbeats per hour and per day, updated in the same write as the heartbeats. */
 export const uptimeHours = rollup("uptime_hours", "hour");
 
 export const uptimeDays = rollup("uptime_days", "day");

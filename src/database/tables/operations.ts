@@ -3,38 +3,38 @@ import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlit
 import { problemSeverities } from "../../core/problems.ts";
 import { organizationId } from "./columns.ts";
 
-/** What is wrong with the appliance itself, by who was told of it and not yet of its end. */
+/** Unsolved problems of the appliance, by organization that was notified of them. */
 export const problems = sqliteTable(
   "problems",
   {
     organizationId: organizationId(),
-    /** Of the problem, and of the machine where it is one machine's. */
+    /** Name of the problem, followed by the machine if it affects only one: `clock@ID`. */
     name: text("name").notNull(),
-    /** How far it had come when it was told last. */
+    /** Stage at the last notification. */
     stage: text("stage").notNull(),
     severity: text("severity", { enum: problemSeverities }).notNull(),
     message: text("message").notNull(),
     since: text("since").notNull(),
-    /** When it is over unless it shows again, in Unix milliseconds; null for what lasts until it is mended. */
+    /** Expiry in Unix milliseconds if the problem is not found again; null if it lasts until it is solved. */
     until: integer("until"),
   },
   (t) => [primaryKey({ columns: [t.organizationId, t.name] })],
 );
 
-/** The one row of what administrators set for scheduled backups, and what became of them; none until they do. */
+/** Settings and results of scheduled backups. A single row, or none before the first configuration. */
 export const backupSchedule = sqliteTable(
   "backup_schedule",
   {
     id: integer("id").primaryKey(),
-    /** JSON of its fields. */
+    /** JSON of the settings. */
     settings: text("settings").notNull(),
-    /** JSON of the sealed secrets by field. */
+    /** JSON of the encrypted secrets, by field. */
     secrets: text("secrets").notNull(),
     version: integer("version").notNull(),
     updatedAt: text("updated_at").notNull(),
-    /** The moment of the schedule that was tried last, in Unix milliseconds. */
+    /** Scheduled time of the last attempt, in Unix milliseconds. */
     triedFor: integer("tried_for").notNull(),
-    /** When a failed one is tried again, in Unix milliseconds; null where the last one did not fail. */
+    /** Time of the next attempt after a failure, in Unix milliseconds; null after a success. */
     retryAt: integer("retry_at"),
     lastSuccessAt: text("last_success_at"),
     lastFile: text("last_file"),

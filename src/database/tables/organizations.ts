@@ -1,6 +1,6 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-// Each table has the organization in its keys. A composite foreign key (organization_id, id) prevents references to
+// All tables have the organization in their keys. Composite foreign keys (organization_id, id) prevent references to
 // other organizations. Only people can belong to several organizations. Timestamps of records are RFC 3339 text, as
 // in the API. The migrations add STRICT.
 
@@ -9,11 +9,11 @@ export const organizations = sqliteTable("organizations", {
   slug: text("slug").notNull().unique(),
   name: text("name").notNull(),
   createdAt: text("created_at").notNull(),
-  /** Time of deletion. The organization is inaccessible, and its data is removed in small batches. */
+  /** Time of the deletion. The organization is inaccessible, and its data is removed in small batches. */
   deletedAt: text("deleted_at"),
 });
 
-/** Rows and bytes per organization in limited tables, counted by triggers. */
+/** Rows and bytes per organization, counted by triggers for tables with limits. */
 export const organizationUsage = sqliteTable(
   "organization_usage",
   {

@@ -16,21 +16,24 @@ export const statusPages = sqliteTable(
   {
     organizationId: organizationId(),
     id: text("id").notNull(),
-    /** Name in the page's URL, unique in the appliance. */
+    /** Name in the page's URL, unique on the appliance. */
     slug: text("slug").notNull().unique(),
-    /** Default page of the organization. It shows incidents of all monitors and can't be deleted. */
+    /**
+     * Whether this is the default page of the organization. It shows the incidents of all monitors and can't be
+     * deleted.
+     */
     isDefault: flag("is_default").notNull(),
     title: text("title").notNull(),
     description: text("description").notNull(),
-    /** `#rrggbb`; null for the default color. */
+    /** Color as `#rrggbb`; null for the default color. */
     accentColor: text("accent_color"),
     theme: text("theme", { enum: ["auto", "light", "dark"] }).notNull(),
     visibility: text("visibility", { enum: ["public", "password", "hidden"] }).notNull(),
-    /** argon2id; null without a password. */
+    /** Hash with argon2id, in PHC format; null without a password. */
     passwordHash: text("password_hash"),
     showLatency: flag("show_latency").notNull(),
     historyDays: integer("history_days").notNull(),
-    /** IANA name. */
+    /** IANA time zone name. */
     timeZone: text("time_zone").notNull(),
     /** Media type and Base64 data of the image; null without a logo. */
     logoType: text("logo_type"),
@@ -59,14 +62,14 @@ export const statusPageHosts = sqliteTable(
   ],
 );
 
-/** Sections of a page, in order: a monitor group or a list of monitors. */
+/** Sections of a page, by position: a monitor group or a list of monitors. */
 export const statusPageSections = sqliteTable(
   "status_page_sections",
   {
     organizationId: text("organization_id").notNull(),
     pageId: pageId(),
     position: integer("position").notNull(),
-    /** Null shows the name of the group. */
+    /** Name of the section; null for the name of the group. */
     name: text("name"),
     groupId: text("group_id"),
   },
@@ -88,9 +91,9 @@ export const statusPageMonitors = sqliteTable(
     section: integer("section").notNull(),
     position: integer("position").notNull(),
     monitorId: text("monitor_id").notNull(),
-    /** Null shows the name of the monitor. */
+    /** Name on the page; null for the name of the monitor. */
     publicName: text("public_name"),
-    /** Whether the monitor's description, which is internal, is public on this page. */
+    /** Whether the page shows the monitor's description, which is internal otherwise. */
     showDescription: flag("show_description").notNull().default(false),
   },
   (t) => [
@@ -109,17 +112,17 @@ export const subscribers = sqliteTable(
     id: text("id").notNull(),
     pageId: pageId(),
     type: text("type", { enum: ["email", "webhook"] }).notNull(),
-    /** E-mail address or URL as entered. */
+    /** E-mail address or URL, as entered. */
     address: text("address").notNull(),
-    /** Key for detecting duplicates; lower case for e-mail addresses. */
+    /** Normalized address for detecting duplicates; lower case for e-mail addresses. */
     addressKey: text("address_key").notNull(),
-    /** JSON of the sealed secret that signs webhook requests. */
+    /** JSON of the encrypted secret for signing webhook requests. */
     secrets: text("secrets").notNull(),
-    /** Null until the owner confirms the address. */
+    /** Time of the confirmation; null for an unconfirmed address. */
     confirmedAt: text("confirmed_at"),
-    /** Receives only events after this one. */
+    /** Position in the event log. The subscriber is notified only of later events. */
     heardFrom: integer("heard_from"),
-    /** Whether a visitor subscribed on the page, and not an API client. */
+    /** Whether a visitor subscribed on the page, as opposed to an API client. */
     byVisitor: flag("by_visitor").notNull().default(false),
     /** Number of confirmation requests, and the time of the last one in Unix milliseconds. */
     asked: integer("asked").notNull(),

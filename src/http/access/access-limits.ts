@@ -15,11 +15,11 @@ export function createAccessLimits(clock: Clock, requestsPerMinute: number) {
     failureLimit: networkLimit(requestBounds.wrongKeys.value, clock),
     /** Wrong passwords, codes and tokens per client network and minute. */
     attemptLimit: networkLimit(requestBounds.wrongPasswords.value, clock),
-    /** Wrong passwords per e-mail address and client network in an hour. */
+    /** Wrong passwords per e-mail address, client network and hour. */
     passwordLimit: rateLimit(requestBounds.wrongPasswordsPerAccount.value, clock, {
       windowMs: hourMs,
     }),
-    /** Delays of wrong attempts per account, from any network. */
+    /** Delays after wrong attempts per account, from any network. */
     attemptBackoff: attemptBackoff(clock),
   };
 }

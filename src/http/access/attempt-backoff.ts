@@ -5,23 +5,23 @@ export type AttemptBackoff = ReturnType<typeof attemptBackoff>;
 
 type Attempts = { count: number; lastAt: number; nextAt: number; networks: Map<string, number> };
 
-/** Wrong attempts without a wait. */
+/** Number of wrong attempts without a wait. */
 const free = 5;
 const longestMs = 15 * 60_000;
-/** Additional wait of a network per wrong attempt of its own, so that networks without one go first. */
+/** Additional wait of a network per wrong attempt from it, so that networks without wrong attempts are first. */
 const behindMs = 10_000;
 const longestBehindMs = 120_000;
 const forgottenMs = 24 * 3_600_000;
 const maxSubjects = 10_000;
 const maxNetworks = 1_000;
 
-/** Makes guesses at one subject wait longer with each wrong one, from any network. */
+/** Delays guesses at a subject, longer after each wrong guess from any network. */
 export function attemptBackoff(clock: Clock) {
   const subjects = new Map<string, Attempts>();
 
   function attemptsOf(subject: string, now: number): Attempts {
     const known = subjects.get(subject);
-    // A later time was stored before the clock was set back.
+    // A time in the future was stored before the clock was set back.
     const isOver = known === undefined || Math.abs(now - known.lastAt) >= forgottenMs;
     const attempts = isOver ? { count: 0, lastAt: now, nextAt: now, networks: new Map() } : known;
     setRecent(subjects, subject, attempts, maxSubjects);
@@ -29,7 +29,7 @@ export function attemptBackoff(clock: Clock) {
   }
 
   return {
-    /** Counts an attempt of this network and returns 0, or returns the whole seconds to wait. */
+    /** Counts an attempt from a network and returns 0, or returns the seconds to wait. */
     take(subject: string, network: string): number {
       const now = clock();
       const attempts = attemptsOf(subject, now);
@@ -46,7 +46,7 @@ export function attemptBackoff(clock: Clock) {
       if (networks.size > maxNetworks) networks.delete(networks.keys().next().value ?? "");
       return 0;
     },
-    /** Takes back an attempt that was not judged. */
+    /** Reverts an attempt that was not judged. */
     refund(subject: string, network: string) {
       const attempts = subjects.get(subject);
       if (attempts === undefined) return;
@@ -54,7 +54,7 @@ export function attemptBackoff(clock: Clock) {
       attempts.networks.set(network, (attempts.networks.get(network) ?? 1) - 1);
       attempts.nextAt = Math.min(attempts.nextAt, clock());
     },
-    /** Forgets the attempts after a right one. */
+    /** Forgets all attempts after a correct one. */
     succeed: (subject: string) => void subjects.delete(subject),
   };
 }

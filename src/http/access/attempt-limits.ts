@@ -6,9 +6,9 @@ import { consume, type RateLimit } from "./rate-limit.ts";
 import type { VisitorContext } from "../visitor-context.ts";
 
 /**
- * Limits guesses at secrets; null from `attempt` means a wrong one. A network has ten wrong guesses per
- * minute. With a `subject`, all clients that guess it wait longer after each wrong guess. Throws
- * RATE_LIMITED before `attempt` starts.
+ * Limits guesses at secrets to ten wrong guesses per network and minute. `attempt` returns null for a wrong guess.
+ * With a `subject`, all clients that guess it wait longer after each wrong guess. Throws RATE_LIMITED before
+ * `attempt` starts.
  */
 export async function withAttemptLimits<T>(
   context: Pick<VisitorContext, "attemptLimit" | "attemptBackoff" | "address">,
@@ -21,20 +21,20 @@ export async function withAttemptLimits<T>(
   );
 }
 
-/** Limits guesses of one caller by this limit. */
+/** Limits the guesses of a client by a given limit. */
 export async function withinLimit<T>(
   limit: RateLimit,
   who: string,
   attempt: () => Promise<T | null>,
 ): Promise<T | null> {
-  // Counted in advance: a thousand simultaneous guesses must not all be hashed.
+  // Counted in advance, because concurrent guesses must not all be hashed.
   consume(limit, who);
   try {
     const found = await attempt();
     if (found !== null) limit.refund(who);
     return found;
   } catch (error) {
-    // A rejected attempt does not count.
+    // A rejected attempt is not a guess.
     if (error instanceof AppError && error.code === "RATE_LIMITED") limit.refund(who);
     throw error;
   }
@@ -58,7 +58,7 @@ async function withBackoff<T>(
   }
 }
 
-/** Counts an action that can reveal whether a guess was right. Throws RATE_LIMITED. */
+/** Counts an action that can reveal whether a guess was correct. Throws RATE_LIMITED. */
 export function countAttempt({
   attemptLimit,
   address,
@@ -66,7 +66,7 @@ export function countAttempt({
   consume(attemptLimit, address);
 }
 
-/** The client in whose turn a visitor's password is hashed. */
+/** Client for which a visitor's password is hashed. */
 export function hashingFor({ address, knownNetworks }: VisitorContext): HashingClient {
   return {
     lane: "sign-in",

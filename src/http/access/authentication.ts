@@ -16,12 +16,15 @@ import type { RequestServices } from "../services.ts";
 const bearer = /^bearer ([\x21-\x7e]{1,200})$/i;
 const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
 
-/** The credential after `Bearer`; null if the header has none. */
+/** Returns the credential after `Bearer`; null if there is none. */
 export function bearerTokenOf({ headers }: Request): string | null {
   return bearer.exec(headers.get("authorization") ?? "")?.[1] ?? null;
 }
 
-/** Returns the principal of the API key. Throws UNAUTHORIZED with the same body for every wrong key, and RATE_LIMITED after too many guesses from an address. */
+/**
+ * Returns the principal of the API key. Throws UNAUTHORIZED with the same body for every wrong key, and RATE_LIMITED
+ * after too many wrong keys from a network.
+ */
 export async function authenticate(
   request: Request,
   requestContext: RequestContext,
@@ -45,7 +48,7 @@ function unauthorized(challenge: string) {
   );
 }
 
-/** Whose cookie it is; null for none of ours. */
+/** Finds the session of the request's cookie; null if there is none. */
 export async function findSession(
   request: Request,
   { sessions }: Pick<RequestServices, "sessions">,
@@ -54,13 +57,16 @@ export async function findSession(
   return hash === null ? null : sessions.find(hash);
 }
 
-/** The session of a person who has completed sign-in. Throws UNAUTHORIZED. */
+/** Returns the session of a person who has completed sign-in. Throws UNAUTHORIZED. */
 export function signedInSession({ session }: RequestContext): Session {
   if (session?.stage !== "signed-in") throw signInFirst();
   return session;
 }
 
-/** The caller and the organization of the request. Throws UNAUTHORIZED, and NOT_FOUND for an organization of others. */
+/**
+ * Returns the caller with the organization of the request. Throws UNAUTHORIZED, and NOT_FOUND for an organization
+ * that the person does not belong to.
+ */
 export function principalOf(requestContext: RequestContext, request: Request): Principal {
   if (requestContext.principal !== null) return requestContext.principal;
   const session = signedInSession(requestContext);
@@ -73,7 +79,7 @@ export function principalOf(requestContext: RequestContext, request: Request): P
   };
 }
 
-/** Throws FORBIDDEN unless the person administers the appliance. */
+/** Throws FORBIDDEN unless the person is an administrator of the appliance. */
 export function mustBeAdministrator({ person }: Session) {
   if (!person.administrator)
     throw new AppError("FORBIDDEN", "This is for administrators of the appliance.");

@@ -1,6 +1,6 @@
 import { rateLimited } from "../../core/errors.ts";
 
-/** Shares `all` bytes, or another amount, among clients; each client can reserve `each`. */
+/** Creates a budget of `all` bytes or other units, of which each client can reserve up to `each`. */
 export function budget(all: number, each: number) {
   const reserved = new Map<string, number>();
   let sum = 0;
@@ -11,7 +11,7 @@ export function budget(all: number, each: number) {
     else reserved.delete(client);
   }
   return {
-    /** Reserves an amount until the returned function is called. Throws RATE_LIMITED if too much is reserved. */
+    /** Reserves an amount until the returned function is called. Throws RATE_LIMITED if the budget is exhausted. */
     take(client: string, amount: number): () => void {
       const own = (reserved.get(client) ?? 0) + amount;
       if (own > each || sum + amount > all) throw rateLimited(1);

@@ -3,24 +3,26 @@ import type { OwnHosts } from "../../core/security/own-hosts.ts";
 
 const hostName = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?)(:\d{0,5})?$/i;
 
-/** Whether it is one host, perhaps with a port. */
+/** Whether the text is a single host, optionally with a port. */
 export function isHost(text: string): boolean {
   return hostName.test(text);
 }
 
-/** Throws BAD_REQUEST unless the request names exactly one host (RFC 9112 §3.2); two arrive joined by a comma. */
+/**
+ * Throws BAD_REQUEST unless the request has exactly one host (RFC 9112 §3.2). Two headers arrive joined by a comma.
+ */
 export function mustNameOneHost({ headers }: Request) {
   if (!isHost(headers.get("host") ?? ""))
     throw new AppError("BAD_REQUEST", "The request must have exactly one valid Host header.");
 }
 
-/** Whether the request names a host that this appliance answers under. */
+/** Whether the request is for a host name of this appliance. */
 export const isOurs = ({ headers }: Request, hosts: OwnHosts) =>
   hosts.answers(headers.get("host") ?? "");
 
 /**
- * Guards pages and cookies against DNS rebinding: anybody can point a name of their own to this machine.
- * Throws MISDIRECTED_REQUEST.
+ * Protects pages and cookies against DNS rebinding, in which a foreign domain name resolves to this machine. Throws
+ * MISDIRECTED_REQUEST.
  */
 export function hostGuard(hosts: OwnHosts) {
   return (request: Request) => {

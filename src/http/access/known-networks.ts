@@ -10,7 +10,7 @@ export function knownNetworks(addresses: readonly string[] = []) {
   const known = recentSet(capacity);
   for (const address of addresses) known.add(networkOf(address));
   return {
-    /** Records a sign-in from this address. */
+    /** Records a sign-in from an address. */
     add: (address: string) => known.add(networkOf(address)),
     has: (address: string) => known.has(networkOf(address)),
   };

@@ -1,25 +1,25 @@
-/** Limits requests per caller and time. */
+/** Limits requests per caller and period. */
 import { networkOf } from "../../core/security/client-network.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import { rateLimited } from "../../core/errors.ts";
 
 export type RateLimit = {
-  /** Counts a request and returns 0, or returns the whole seconds to wait if the limit is reached. */
+  /** Counts a request and returns 0, or returns the seconds to wait if the limit is reached. */
   take(who: string): number;
-  /** Takes back a request that does not count. */
+  /** Reverts the count of a request. */
   refund(who: string): void;
 };
 
 type Window = { endsAt: number; count: number };
 
 const minuteMs = 60_000;
-/** Callers in memory: about 10 MB. */
+/** Maximum number of callers in memory, about 10 MB. */
 const maxCallers = 50_000;
 
 /**
- * `count` requests per minute, or per other time, for each caller from its first request on; 0 means no
- * limit. When there are too many callers, those with requests left are forgotten first: no caller resets
- * its limit by sending others.
+ * Creates a limit of `count` requests per caller and window, starting with the caller's first request; 0 means no
+ * limit. With too many callers, those below their limit are forgotten first. A caller thus can't reset its limit with
+ * requests from other addresses.
  */
 export function rateLimit(
   count: number,
@@ -30,7 +30,7 @@ export function rateLimit(
   const spent = new Map<string, Window>();
   let sweepAt = 0;
 
-  /** A window that ends later than a whole one from now began before the clock was set back. */
+  /** A window that ends in more than `windowMs` started before the clock was set back. */
   const isOver = ({ endsAt }: Window, now: number) => endsAt <= now || endsAt > now + windowMs;
 
   function sweep(now: number) {
@@ -39,7 +39,7 @@ export function rateLimit(
     sweepAt = now + windowMs;
   }
 
-  /** Removes the oldest tenth at once: finding the first entry each time costs more than the rest. */
+  /** Removes the oldest tenth at once, because finding the first entry is the most expensive step. */
   function evictOldest(windows: Map<string, Window>) {
     let left = Math.ceil(most / 10);
     for (const who of windows.keys()) {
@@ -82,7 +82,7 @@ export function rateLimit(
   };
 }
 
-/** A limit for strangers by their address: all addresses of a network are one caller. */
+/** A rate limit for clients without an account. All addresses of a network count as one caller. */
 export type NetworkLimit = RateLimit & { readonly by: "network" };
 
 export function networkLimit(perMinute: number, clock: Clock): NetworkLimit {
@@ -94,7 +94,7 @@ export function networkLimit(perMinute: number, clock: Clock): NetworkLimit {
   };
 }
 
-/** Counts a request; throws RATE_LIMITED if the limit is reached. */
+/** Counts a request. Throws RATE_LIMITED if the limit is reached. */
 export function consume(limit: RateLimit, who: string) {
   const wait = limit.take(who);
   if (wait > 0) throw rateLimited(wait);

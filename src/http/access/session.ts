@@ -1,4 +1,4 @@
-/** Rules of session cookies, and who a request acts for. */
+/** Defines sessions and principals, and the rules of session cookies. */
 import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { Role } from "../../core/roles.ts";
@@ -9,10 +9,10 @@ import { isRead, originOf } from "../request.ts";
 /** A session of the admin page. */
 export type Session = {
   id: string;
-  /** `two-factor` waits for a code and opens nothing yet. */
+  /** In stage `two-factor`, the session waits for a code and grants no access. */
   stage: "two-factor" | "signed-in";
   person: SignedInPerson;
-  /** The person's own, in the order in which they joined. */
+  /** Organizations of the person, in the order of joining. */
   organizations: readonly Membership[];
 };
 
@@ -22,42 +22,45 @@ type SignedInPerson = {
   email: string;
   twoFactor: boolean;
   timeZone: string | null;
-  /** Runs the whole appliance. */
+  /** Whether the person administers the whole appliance. */
   administrator: boolean;
-  /** Wrong codes given with the right password; null if there are none to report. */
+  /** Wrong codes after a correct password; null if there are none to report. */
   wrongCodes: { count: number; since: string; lastAt: string; lastFrom: string | null } | null;
 };
 
 export type Membership = { id: string; slug: string; name: string; timeZone: string; role: Role };
 
-/** A caller in one organization: an API key, or a person with a session. */
+/** A caller in one organization: an API key, or a signed-in person. */
 export type Principal = {
   organizationId: string;
   actor: { type: "api-key" | "person"; id: string; name: string };
   scope: "read" | "write";
-  /** Of a person; null for an API key. */
+  /** Role of a person; null for an API key. */
   role: Role | null;
 };
 
 export type Sessions = {
-  /** The session whose token has this SHA-256; null if it is unknown, ended, idle or too old. Counts as activity. */
+  /**
+   * Finds the session whose token has this SHA-256; null if it is unknown, ended, idle or too old. Counts as
+   * activity.
+   */
   find(tokenHash: string): Promise<Session | null>;
-  /** Whether a session found earlier still exists with the same rights. Does not count as activity. */
+  /** Whether a session still exists with the required rights. Does not count as activity. */
   isStillOpen(sessionId: string, may: (session: Session) => boolean): Promise<boolean>;
-  /** Statements that store when sessions were last seen, since the last call. */
+  /** Statements that store the activity of sessions since the previous call. */
   seen(): Statement[];
 };
 
 const cookieName = "signalbox_session";
 const tokenShape = /^[0-9A-Za-z]{43}$/;
 
-/** The SHA-256 of the token in the request's cookie; null where there is none that could be one of ours. */
+/** Returns the SHA-256 of the token in the cookie; null if there is no well-formed token. */
 export function sessionTokenHashOf(request: Request): string | null {
   const token = cookieOf(request, cookieName) ?? "";
   return tokenShape.test(token) ? sha256(token) : null;
 }
 
-/** Set-Cookie for this token and lifetime; null removes the cookie. */
+/** Creates the Set-Cookie header for a session token and its lifetime; a null token removes the cookie. */
 export function sessionCookieOf(request: Request, token: string | null, seconds: number): string {
   return setCookieOf(request, {
     name: cookieName,
@@ -67,7 +70,7 @@ export function sessionCookieOf(request: Request, token: string | null, seconds:
   });
 }
 
-/** Throws FORBIDDEN if another site caused this request. Reads are allowed, because they change nothing. */
+/** Throws FORBIDDEN for a write from another site. Reads are allowed, because they change nothing. */
 export function mustBeSameOrigin(request: Request) {
   if (isRead(request)) return;
   const { headers } = request;
@@ -80,10 +83,13 @@ export function mustBeSameOrigin(request: Request) {
   );
 }
 
-/** The query parameter that chooses an organization where a header can't be set. */
+/** Query parameter that selects an organization if the client can't set a header. */
 export const organizationParameter = "organization";
 
-/** The organization of the request with the person's role; the first one if it names none. Throws NOT_FOUND for an organization of others. */
+/**
+ * Returns the requested organization with the person's role; the first one by default. Throws NOT_FOUND if the person
+ * does not belong to it.
+ */
 export function organizationOf(request: Request, { organizations }: Session): Membership {
   const named =
     request.headers.get("x-organization") ??

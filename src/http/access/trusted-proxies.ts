@@ -1,4 +1,4 @@
-/** Client addresses and schemes behind trusted reverse proxies. */
+/** Determines client addresses and requested URLs behind trusted reverse proxies. */
 import { isIP, isIPv4 } from "node:net";
 import { addressIn } from "../../core/security/client-network.ts";
 import type { Log } from "../../core/log.ts";
@@ -6,13 +6,13 @@ import { blockListOf, familyOf, isLoopback, parseRange } from "../../core/securi
 import { isHost } from "./host-guard.ts";
 import { originalRequest, replaceRequest } from "../original-request.ts";
 
-/** nginx's name for a client on a Unix socket. */
+/** nginx's name of a client on a Unix socket. */
 const unixSocket = "unix:";
 
 /** A value of `--trust-proxy`: a range, or `unix:` for proxies on a Unix socket. */
 export type TrustedProxy = readonly [string, number] | typeof unixSocket;
 
-/** A range, an address or `unix:`; null when it is none, and for a range of all addresses. */
+/** Parses a range, an address or `unix:`; null for other texts, and for a range of all addresses. */
 export function parseTrustedProxy(text: string): TrustedProxy | null {
   if (text === unixSocket) return unixSocket;
   const range = parseRange(text);
@@ -21,22 +21,22 @@ export function parseTrustedProxy(text: string): TrustedProxy | null {
   return address === null ? null : [address, isIPv4(address) ? 32 : 128];
 }
 
-/** The client of a request, and the requested URL, also behind proxies. */
+/** Functions for requests that can have passed a proxy. */
 export type Proxies = {
-  /** The client's address, without the port. */
+  /** Returns the client's address, without the port. */
   addressOf: (request: Request) => string;
-  /** The request with the scheme and host that the client used. */
+  /** Returns the request with the scheme and host that the client used. */
   asSent: (request: Request) => Request;
 };
 
 /**
- * Uses `X-Forwarded-For`, `-Proto` and `-Host` of requests from a trusted proxy. Of each list it uses only the
- * entries that trusted proxies added: a client can have written those to the left. `Forwarded` (RFC 7239) is
- * ignored: most proxies write the other headers, and forward the client's `Forwarded`.
+ * Evaluates `X-Forwarded-For`, `-Proto` and `-Host` from trusted proxies. Uses only entries that such proxies have
+ * added, because the client can forge all entries to their left. Ignores `Forwarded` (RFC 7239), which most proxies
+ * pass through unverified.
  */
 export function trustedProxies(
   trusted: readonly TrustedProxy[],
-  /** The address at the other end of the connection. */
+  /** Returns the address of the connection's peer. */
   peerOf: (request: Request) => string,
   log: Pick<Log, "warn">,
 ): Proxies {
@@ -47,7 +47,7 @@ export function trustedProxies(
   if (trusted.length > 0) telling.push("x-forwarded-proto", "x-forwarded-host");
   let hasHinted = false;
 
-  /** The client, and how many entries each list has after the client's. */
+  /** Returns the client's address, and the number of list entries after the client's entry. */
   function clientOf({ headers }: Request, peer: string) {
     let address = peer;
     let depth = 0;
@@ -91,7 +91,7 @@ export function trustedProxies(
       const proto = added("x-forwarded-proto").toLowerCase();
       const scheme = ["http", "https"].includes(proto) ? proto : reached.scheme;
       const named = [added("x-forwarded-host"), reached.host].find(isOneHost) ?? "";
-      // Browsers leave it out, and so does the Origin that they send.
+      // Removes the default port, as browsers do, also in their Origin header.
       const host = named.replace(scheme === "https" ? /:(443)?$/ : /:(80)?$/, "");
       if (host === "" || (scheme === reached.scheme && host === reached.host)) return request;
       const sent = new Request(`${scheme}://${host}${url.slice(pathStart)}`, request);
@@ -105,7 +105,7 @@ function isOneHost(text: string): boolean {
   return isHost(text) && URL.canParse(`http://${text}`);
 }
 
-/** Entries of a list, last first. Repeated headers are one list (RFC 9110 §5.3). */
+/** Returns the entries of a list, last first. Repeated headers form one list (RFC 9110 §5.3). */
 function entriesOf(list: string | null): string[] {
   const entries = (list ?? "").split(",").map((entry) => entry.trim());
   return entries.filter((entry) => entry !== "").toReversed();

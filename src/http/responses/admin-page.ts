@@ -1,8 +1,8 @@
-/** Serves the HTML of the admin page at its paths. */
+/** Serves the HTML of the admin page on its paths. */
 import { randomBytes } from "node:crypto";
 import type { WebFiles } from "./web-files.ts";
 
-/** Paths of the admin page; the page itself distinguishes them. */
+/** Paths of the admin page. Its script selects the page to show. */
 export const adminPaths = [
   "/",
   "/monitors",
@@ -28,7 +28,7 @@ const policy = (nonce: string) =>
   [
     "default-src 'none'",
     "script-src 'self'",
-    // Mantine adds styles by script; only those with the nonce of this response apply.
+    // Mantine adds styles by script. Only those with the nonce of this response apply.
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data: blob:",
     "font-src 'self'",
@@ -41,13 +41,16 @@ const policy = (nonce: string) =>
 
 const notForPeople = /^\/(api|dashboard|push|assets|metrics|healthz)(\/|$)/i;
 
-/** Whether a person opened an address in a browser, not a script or the page itself. */
+/** Whether a person opened a URL in a browser, as opposed to requests by scripts or pages. */
 export function isOpenedInBrowser({ method, headers }: Request, path: string): boolean {
   const accepts = headers.get("accept")?.includes("text/html") === true;
   return method === "GET" && accepts && !notForPeople.test(path);
 }
 
-/** The admin page's HTML; all that it loads has names that change with the content. Null before the page was built. */
+/**
+ * Renders the HTML of the admin page; null before the first build. All files that it loads have a hash in their
+ * names.
+ */
 export function adminPage({ headers }: Request, web: WebFiles, status = 200): Response | null {
   const html = web.text("index.html");
   if (html === null) return null;
@@ -58,7 +61,8 @@ export function adminPage({ headers }: Request, web: WebFiles, status = 200): Re
       "Content-Type": "text/html; charset=utf-8",
       "Cache-Control": "no-store",
       "Content-Security-Policy": policy(nonce),
-      // Over plain HTTP on the LAN browsers say in their console that this is ignored; they send Fetch Metadata only elsewhere.
+      // Only with Fetch Metadata. Over plain HTTP on the LAN, browsers don't send it, and would warn that they ignore
+      // this header.
       ...(headers.has("sec-fetch-dest") && { "Cross-Origin-Opener-Policy": "same-origin" }),
       "X-Content-Type-Options": "nosniff",
       "Referrer-Policy": "no-referrer",

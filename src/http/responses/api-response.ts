@@ -12,42 +12,42 @@ import { encodingFor, hasTag, tagIn } from "./encoding.ts";
 import { largeFrom, ownBytesResponse } from "./large-bodies.ts";
 import { isRead, pathOf } from "../request.ts";
 
-/** A response in JSON before its encoding is negotiated. */
+/** A JSON response before content negotiation. */
 export type ApiResponse = {
   status: number;
-  /** The text; if it is too long for memory, a function that renders it again while it is sent. */
+  /** Text of the body, or a function that renders it during sending if it is too long for memory. */
   body: string | (() => AsyncIterable<string>);
   etag: string;
   location: string | null;
-  /** Whether it is gzipped for clients that accept gzip. */
+  /** Whether the body is gzipped for clients that accept it. */
   compressed?: boolean;
-  /** Organization that a body in chunks counts for while it is sent. */
+  /** Organization to which a streamed body counts. */
   sender?: string;
 };
 
 const encodings = ["gzip"] as const;
-/** gzip level: a client waits for the compression, and most results are sent once. */
+/** gzip level. The fastest one, because clients wait for it and most responses are sent only once. */
 const fastest = 1;
 
-/** Longer ones are compressed in a thread of their own. */
+/** Length from which bodies are compressed in another thread. */
 const smallBody = 64 * 1024;
-/** Compressed bodies, for as long as their responses are cached. */
+/** Compressed bodies of cached responses. */
 const compressedBodies = new WeakMap<ApiResponse, Uint8Array<ArrayBuffer>>();
 
 type Shape = { response: z.ZodType; status?: 200 | 201; isLocated?: boolean; long?: boolean };
 
 /**
- * The payload through the schema of its route, which drops whatever it does not declare. The ETag is
- * `"version-hash"` for a record that people edit and `"hash"` for anything else.
+ * Renders a payload with the schema of its route, which drops undeclared fields. The ETag is `"version-hash"` for a
+ * versioned record, and `"hash"` for other responses.
  */
 export const apiResponseOf = (request: Request, shape: Shape, payload: unknown): ApiResponse =>
   responseWith(jsonOf(shape.response, payload), request, shape, payload);
 
-/** Renders a response that can be long, in slices of the event loop. */
+/** Renders a potentially long response, in slices of the event loop. */
 export const longResponseOf = async (request: Request, shape: Shape, payload: unknown) =>
   responseWith(await longBodyOf(shape.response, payload), request, shape, payload);
 
-/** ETags of a long response with this data and no version, one per encoding. */
+/** Returns the ETags of a long response without a version, one per encoding. */
 export async function longTagsOf(data: z.ZodType, value: unknown): Promise<string[]> {
   const payload = { data: value };
   const schema = dataOf(data);
@@ -59,7 +59,7 @@ export async function longTagsOf(data: z.ZodType, value: unknown): Promise<strin
   return (["identity", ...encodings] as const).map((encoding) => tagIn(encoding, etag));
 }
 
-/** Renders a payload with streamed lists. A long one is rendered twice: for its ETag, and while it is sent. */
+/** Renders a payload with streamed lists. A long one is rendered twice: for its ETag, and during sending. */
 export async function streamedResponseOf(request: Request, shape: Shape, payload: unknown) {
   const chunks = () => chunksOf(streamedPieces(shape.response, payload));
   let body: string | null = "";
@@ -79,11 +79,11 @@ async function hashOfChunks(chunks: AsyncIterable<string>, use = (_chunk: string
   return hash;
 }
 
-/** Status and location of a response with streamed lists, before they are read. */
+/** Status and location of a response with streamed lists, without reading them. */
 export const unreadResponseOf = (request: Request, shape: Shape, data: object) =>
   responseWith(() => chunksOf(streamedPieces(shape.response, { data })), request, shape, { data });
 
-/** A longer body is written while it is sent: an incident with a full timeline is not. */
+/** Length from which a body is streamed. A response with one full incident is shorter. */
 const bufferedCharacters = 4 * 1024 * 1024;
 
 async function longBodyOf(schema: z.ZodType, payload: unknown): Promise<string> {
@@ -97,10 +97,10 @@ const hashOf = (text: string, before = 0n) => BigInt(Bun.hash(text, before));
 const tagOf = (hash: bigint, version?: number) =>
   `"${version === undefined ? "" : `${version}-`}${hash.toString(36)}"`;
 
-/** A payload, its `data`, a field of that, or a field of a field can be streamed. */
+/** Maximum depth of a streamed part: the payload, its `data`, a field, or a field of a field. */
 const streamedDepth = 3;
 
-/** Whether a payload has a part that is read while it is sent. */
+/** Whether a part of the payload is streamed. */
 export function isStreamed(value: unknown, depth = streamedDepth): boolean {
   if (value instanceof StreamedList || value instanceof StreamedRecord) return true;
   return (
@@ -108,7 +108,7 @@ export function isStreamed(value: unknown, depth = streamedDepth): boolean {
   );
 }
 
-/** `jsonPieces` for a payload with streamed lists. */
+/** Like `jsonPieces`, for a payload with streamed lists. */
 async function* streamedPieces(schema: z.core.$ZodType, value: unknown): AsyncGenerator<string> {
   if (value instanceof StreamedList) {
     if (!(schema instanceof z.ZodArray))
@@ -149,7 +149,7 @@ async function* streamedPieces(schema: z.core.$ZodType, value: unknown): AsyncGe
 
 const chunkCharacters = 64 * 1024;
 
-/** The same text in chunks that are worth a write to the network. */
+/** Joins pieces into chunks that are large enough for a network write. */
 async function* chunksOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let chunk = "";
   for await (const piece of pieces) {
@@ -168,7 +168,7 @@ function jsonOf(schema: z.core.$ZodType, value: unknown): string {
   return JSON.stringify(result.data);
 }
 
-/** `jsonOf` in pieces: long values entry by entry. */
+/** Like `jsonOf`, but in pieces. Long values are rendered entry by entry. */
 export function* jsonPieces(schema: z.core.$ZodType, value: unknown): Generator<string> {
   const entries = isLong(value) ? entriesOf(schema, value) : null;
   if (entries === null) {
@@ -185,7 +185,10 @@ export function* jsonPieces(schema: z.core.$ZodType, value: unknown): Generator<
   yield before === begin ? `${begin}${end}` : end;
 }
 
-/** The entries of a list, or the fields of an object, each with its schema; null if the schema checks the value as a whole. */
+/**
+ * Returns the entries of a list, or the fields of an object, with their schemas. Null if the schema must check the
+ * whole value.
+ */
 function entriesOf(schema: z.core.$ZodType, value: object) {
   type Entry = [name: string | null, schema: z.core.$ZodType, entry: unknown];
   const { checks = [] } = schema._zod.def;
@@ -211,12 +214,12 @@ function entriesOf(schema: z.core.$ZodType, value: object) {
 
 const manyEntries = 20;
 
-/** Whether a record has a list so long that it is rendered in slices of the event loop. */
+/** Whether a record has a list that is long enough for rendering in slices. */
 export const hasLongList = (record: unknown) =>
   isObject(record) &&
   Object.values(record).some((field) => Array.isArray(field) && field.length > manyEntries);
 
-/** Whether a value contains a list of many entries, or an object of many fields. */
+/** Whether a value contains a long list, or an object with many fields. */
 function isLong(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   const entries = Array.isArray(value) ? value : Object.values(value);
@@ -240,13 +243,13 @@ function responseWith(
   };
 }
 
-/** Copied for each response: setting the headers again takes 1 µs. */
+/** Copied for each response, because setting the headers again takes 1 µs. */
 const commonHeaders = new Headers({
   "Content-Type": "application/json",
   "Cache-Control": "no-cache",
 });
 
-/** It as a Response, a promise of one while it is being compressed: 304 without a body where a reader already has it. */
+/** Creates the Response, asynchronously if it must be compressed. 304 if the client has the current ETag. */
 export function toResponse(request: Request, api: ApiResponse): Response | Promise<Response> {
   const { status, compressed = false, location } = api;
   const headers = new Headers(commonHeaders);
@@ -271,7 +274,7 @@ export function toResponse(request: Request, api: ApiResponse): Response | Promi
   );
 }
 
-/** Bytes as a Response of this type and no other; 304 without them where a reader already has them. */
+/** Creates a Response from bytes with exactly this type. 304 if the client has the current ETag. */
 export async function bytesResponse(
   request: Request,
   type: string,
@@ -297,7 +300,7 @@ export async function bytesResponse(
   return ownBytesResponse(packed, { headers: { ...headers, "Content-Encoding": encoding } });
 }
 
-/** Cached responses share their encoded bytes. */
+/** Encoded bodies, shared by cached responses. */
 const encodedBodies = new WeakMap<ApiResponse, Uint8Array<ArrayBuffer>>();
 
 function encodedBodyOf(api: ApiResponse, body: string): Uint8Array<ArrayBuffer> {
@@ -311,13 +314,16 @@ const sentResponses = budget(
   requestBounds.longResponsesPerOrganization.value,
 );
 
-/** Sends each chunk once the client has read the one before. Counts for the organization until it ends. Throws RATE_LIMITED. */
+/**
+ * Streams chunks, each after the client has read the previous one. Counts for the organization until it ends. Throws
+ * RATE_LIMITED.
+ */
 function streamChunks(
   chunks: AsyncIterable<string>,
   organizationId: string,
 ): ReadableStream<Uint8Array> {
   let release = sentResponses.take(organizationId, 1);
-  // A client can leave while the last chunk is being rendered.
+  // Can run twice, because a client can disconnect while the last chunk is rendered.
   const end = () => {
     release();
     release = () => {};

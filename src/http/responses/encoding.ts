@@ -2,12 +2,12 @@ export type Encoding = "br" | "gzip" | "identity";
 
 type Weights = Partial<Record<string, number>>;
 
-/** Parsed headers by text: browsers send few different ones. */
+/** Parsed header values. Browsers send few different ones. */
 const parsed = new Map<string, Weights>();
 
 /**
- * Picks the encoding with the highest q-value in Accept-Encoding (RFC 9110 §12.5.3). Ties go to the first
- * offered; q=0 excludes. Without a match, the response is not encoded.
+ * Picks the encoding with the highest q-value in Accept-Encoding (RFC 9110 §12.5.3). Ties go to the first offered
+ * one; q=0 excludes. Without a match, the response is not encoded.
  */
 export function encodingFor(
   { headers }: Request,
@@ -44,12 +44,12 @@ function weightsOf(accepted: string): Weights {
   return weights;
 }
 
-/** The ETag of a response in this encoding: other bytes need another tag (RFC 9110 §8.8.3). */
+/** Returns the ETag for an encoding, because other bytes need another tag (RFC 9110 §8.8.3). */
 export function tagIn(encoding: Encoding, etag: string): string {
   return encoding === "identity" ? etag : etag.replace(/"$/, `-${encoding}"`);
 }
 
-/** Whether an If-None-Match names this tag, compared weakly (RFC 9110 §13.1.2). */
+/** Whether If-None-Match contains the tag, by weak comparison (RFC 9110 §13.1.2). */
 export function hasTag({ headers }: Request, etag: string): boolean {
   const known = headers.get("if-none-match");
   if (known === null) return false;

@@ -1,7 +1,7 @@
 import { AppError, type ErrorCode, unknownPathMessage } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 
-/** The only file that knows HTTP statuses (RFC 9110 §15, RFC 6585). */
+/** HTTP status of each error code (RFC 9110 §15, RFC 6585). No other file refers to error statuses. */
 export const statusOf: Record<ErrorCode, number> = {
   BAD_REQUEST: 400,
   INVALID_JSON: 400,
@@ -21,7 +21,10 @@ export const statusOf: Record<ErrorCode, number> = {
   UNAVAILABLE: 503,
 };
 
-/** The response to any error. Errors other than AppError are our bugs: they are logged, and the client receives a fixed text. */
+/**
+ * Converts any error to a response. Errors other than AppError are bugs: they are logged, and the client receives a
+ * fixed message.
+ */
 export function errorResponse(error: unknown, requestId: string, log: Log): Response {
   const known =
     error instanceof AppError
@@ -44,7 +47,7 @@ export function errorResponse(error: unknown, requestId: string, log: Log): Resp
   );
 }
 
-/** An unknown path, or one whose existence a stranger must not learn. */
+/** Error for an unknown path, or for a path whose existence is hidden from the client. */
 export function noSuchPath() {
   return new AppError("NOT_FOUND", unknownPathMessage);
 }

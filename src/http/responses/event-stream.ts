@@ -1,61 +1,61 @@
-/** Server-sent events. */
+/** Sends server-sent events with limits per reader. */
 import { livePageBounds } from "../../core/limits.ts";
 
-/** Sends events of an organization to open pages. */
+/** Distributes an organization's events to open pages. */
 export type Live = {
   /** Adds a reader until the returned function is called. */
   join(reader: Reader, listener: Listener): () => void;
-  /** Whether the appliance is not about to stop. */
+  /** Whether the appliance still accepts streams. False during shutdown. */
   isOpen(): boolean;
-  /** Whether another stream is available for this client within its share. */
+  /** Whether the client's share allows another stream. */
   mayListen(listener: Pick<Listener, "organizationId" | "personId" | "sessionId">): boolean;
 };
 
 export type Listener = {
   organizationId: string;
-  /** The id of the last message that the page knows of; null where it has just been opened. */
+  /** ID of the last message that the page received; null for a new page. */
   after: string | null;
   personId: string;
-  /** Readers with the same key are authorized together, by role. */
+  /** Session ID. Readers of the same session and role are authorized together. */
   sessionId: string;
-  /** In the organization, when it began to listen. */
+  /** Role in the organization when the stream started. */
   role: string;
   /** Whether the reader is still authorized. */
   isAuthorized: () => Promise<boolean>;
 };
 
-/** One open page. */
+/** An open page. */
 export type Reader = {
-  /** Queues a message; disconnects the reader if too many are unread. */
+  /** Queues a message. Disconnects the reader if too many bytes are unread. */
   send: (message: Uint8Array) => void;
   end: () => void;
 };
 
-/** Idle connections are closed after this time; comments are sent more often. */
+/** Timeout of an idle connection. Comments are sent more often, to keep the connection open. */
 const idleTimeoutSeconds = 60;
 const commentMs = 15_000;
-/** Maximum unread bytes of a reader. Beyond them it is disconnected and reconnects. */
+/** Maximum unread bytes per reader. A slower reader is disconnected, and reconnects. */
 const maxUnread = livePageBounds.unread.value;
 
 const headers = {
   "Content-Type": "text/event-stream",
   "Cache-Control": "no-store",
-  // Proxies such as nginx would buffer events.
+  // Prevents buffering by proxies such as nginx.
   "X-Accel-Buffering": "no",
 };
 
 const encoder = new TextEncoder();
 const comment = encoder.encode(":\n\n");
-/** Sent at once, because headers are sent with the first bytes. A disconnected page reconnects after one second. */
+/** Sent immediately, because headers are sent with the first bytes. A disconnected page reconnects after 1 s. */
 const firstBytes = encoder.encode("retry: 1000\n\n");
 
-/** A server-sent event (WHATWG HTML §9.2.6) in bytes, encoded once for all readers. */
+/** Encodes a server-sent event (WHATWG HTML §9.2.6), once for all readers. */
 export function messageOf(event: string, data: unknown, id?: string): Uint8Array {
   const name = id === undefined ? "" : `id: ${id}\n`;
   return encoder.encode(`${name}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-/** A response that lasts until the reader leaves, falls behind or is ended. */
+/** Creates a stream that lasts until the reader disconnects, is too slow, or is ended. */
 export function eventStream(
   request: Request,
   extendTimeout: (request: Request, seconds: number) => void,
@@ -85,7 +85,7 @@ export function eventStream(
           controller.enqueue(message);
           if ((controller.desiredSize ?? 0) > 0) return;
           end();
-          // Does not wait for unread messages.
+          // Shortens the timeout, so that the connection does not wait for unread messages.
           extendTimeout(request, 1);
         };
         extendTimeout(request, idleTimeoutSeconds);

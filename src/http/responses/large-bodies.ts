@@ -2,29 +2,32 @@
 import { wideNetworkOf } from "../../core/security/client-network.ts";
 import { requestBounds } from "../../core/limits.ts";
 
-/** A body in pieces. Each is computed when its client has room for it; copies of a body share the rest. */
+/** A body in pieces. A piece is computed when its client can receive it. */
 export type Pieces = {
-  /** Length of the whole body in bytes. */
+  /** Length of the whole body, in bytes. */
   length: number;
   count: number;
   at(index: number): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
 };
 
-/** Bodies from this length on are sent in pieces. */
+/** Length from which bodies are sent in pieces. */
 export const largeFrom = requestBounds.wholeResponse.value;
 export const pieceLength = 64 * 1024;
-/** A client that has not read for this long is disconnected when others of its network need memory. */
+/**
+ * Time without reading after which a client counts as stalled. It is disconnected if another client of its network
+ * needs the memory.
+ */
 const stalledMs = 1_000;
-/** A network gets 1/32 of the free memory. */
+/** Denominator of a network's share: 1/32 of the free memory. */
 const networkShare = 32;
-/** Pieces are computed for this long in one turn of the event loop. */
+/** Time for computing pieces per event-loop turn, in milliseconds. */
 const turnMs = 5;
 
-/** A body that is under way. */
+/** A large body in flight. */
 type Transfer = {
-  /** Its pieces in buffers, and bytes that no other response shares. */
+  /** Bytes of buffered pieces, and of a body that no other response shares. */
   heldBytes: number;
-  /** When its client last had room for a piece, by the clock of its limit. */
+  /** Time when its client last had space for a piece, by the monotonic clock. */
   readAt: number;
   cut(): void;
   onRead: () => void;
@@ -41,15 +44,15 @@ export function piecesOf(bytes: Uint8Array<ArrayBuffer>): Pieces {
   };
 }
 
-/** Bytes as a body for any number of responses, which share them. */
+/** Prepares bytes as a body that several responses share. */
 export const sharedBody = (bytes: Uint8Array<ArrayBuffer>): Blob | Pieces =>
   bytes.length < largeFrom ? new Blob([bytes]) : piecesOf(bytes);
 
-/** A response with a body that other responses share; one in pieces is sent as fast as its client reads. */
+/** Creates a response with a shared body. Large bodies are sent as fast as the client reads. */
 export const bodyResponse = (body: Blob | Pieces, init: ResponseInit): Response =>
   body instanceof Blob ? new Response(body, init) : inPieces(body, init, 0);
 
-/** A response with bytes that it shares with no other. */
+/** Creates a response with a body that no other response shares. */
 export const ownBytesResponse = (bytes: Uint8Array<ArrayBuffer>, init: ResponseInit): Response =>
   bytes.length < largeFrom
     ? new Response(bytes, init)
@@ -61,7 +64,7 @@ function inPieces(pieces: Pieces, init: ResponseInit, ownBytes: number): Respons
   const transfer: Transfer = {
     heldBytes: pieceLength + ownBytes,
     readAt: 0,
-    // Resets the connection, so that clients notice that the body is incomplete.
+    // Resets the connection, so that the client detects the incomplete body.
     cut: () => controllerNow?.error(new Error("The client did not read.")),
     onRead: () => {},
     onEnd: () => {},
@@ -90,7 +93,7 @@ function inPieces(pieces: Pieces, init: ResponseInit, ownBytes: number): Respons
 
 let turnEndsAt = 0;
 
-/** Resolves at once while this turn of the event loop has time left, else in a later one. */
+/** Resolves in this event-loop turn if it has time left, or else in a later one. */
 async function ownTurn() {
   while (performance.now() > turnEndsAt) {
     await new Promise<void>((resolve) => setImmediate(resolve));
@@ -101,9 +104,9 @@ async function ownTurn() {
 export type TransferLimit = ReturnType<typeof transferLimit>;
 
 /**
- * Limits the memory of large bodies in flight. A network gets a small part of the free memory. If it needs more,
+ * Limits the memory of large bodies in flight. Each network gets a small share of the free memory. If it needs more,
  * its stalled clients are disconnected. If no memory is free, stalled clients of the largest network are
- * disconnected for a network that has no transfer.
+ * disconnected, so that a network without transfers gets one.
  */
 export function transferLimit(
   most: number = requestBounds.transfers.value,
@@ -119,14 +122,16 @@ export function transferLimit(
     return ownBytes + heldBytes <= free / networkShare;
   }
 
-  /** The network with the most transfers, if it has more than one. */
+  /** Returns the network with the most transfers, if it has more than one. */
   function largest(): ReadonlySet<Transfer> {
     const [first = new Set<Transfer>(), ...others] = networks.values();
     const most = others.reduce((a, b) => (b.size > a.size ? b : a), first);
     return most.size > 1 ? most : new Set();
   }
 
-  /** Cuts the transfer of the client that has not read for longest; false when all of them read. */
+  /**
+   * Aborts the transfer of the client that has not read for the longest time. Returns false if no client is stalled.
+   */
   function cutStalled(own: ReadonlySet<Transfer>): boolean {
     const [first, ...others] = own;
     if (first === undefined) return false;
@@ -138,7 +143,10 @@ export function transferLimit(
   }
 
   return {
-    /** The response, counted until it ends; null when it can't begin. `addressOf` is called for large bodies alone. */
+    /**
+     * Counts a response until it ends; null if there is no memory for it. `addressOf` is called only for large
+     * bodies.
+     */
     admit(
       response: Response,
       request: Request,
@@ -146,7 +154,7 @@ export function transferLimit(
     ): Response | null {
       const transfer = transfers.get(response);
       if (transfer === undefined) return response;
-      // Of a stream Bun would not send the length.
+      // Without a body, because Bun sends no length for a stream.
       if (request.method === "HEAD") return new Response(null, response);
       const network = wideNetworkOf(addressOf(request));
       const own = networks.get(network) ?? new Set();
@@ -164,7 +172,7 @@ export function transferLimit(
       request.signal.addEventListener("abort", transfer.onEnd);
       return response;
     },
-    /** Bytes of transfers under way. */
+    /** Bytes of transfers in flight. */
     held: () => held,
   };
 }

@@ -8,12 +8,15 @@ import { excerpt, fieldPath } from "../../core/text/words.ts";
 import { invalid } from "../../core/validation.ts";
 import { turn } from "../../core/time/yielding.ts";
 
-/** Objects down to this depth are read member by member: the document, and its sections. */
+/** Depth to which objects are parsed member by member: the document and its sections. */
 const splitDepth = 2;
 const turnMs = 5;
-/** Characters that are scanned from one look at the clock to the next. */
+/** Characters that are scanned between two readings of the clock. */
 const scannedCharacters = 16 * 1024;
-/** In longer entries, repeated names are reported without their position. */
+/**
+ * Length of an entry up to which the path of a repeated name is searched. In longer entries, only the entry is
+ * reported.
+ */
 const searchedCharacters = 256 * 1024;
 
 const maxNesting = requestBounds.nesting.value;
@@ -30,8 +33,8 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x
 type Entry = { text: string; members: number };
 
 /**
- * Reads a long JSON text entry by entry: it yields to the event loop between entries, and counts the values of an
- * entry before it is parsed. Throws INVALID_JSON, and VALIDATION_ERROR for repeated names and exceeded limits.
+ * Parses a long JSON text entry by entry. Yields to the event loop between entries, and counts the values of an entry
+ * before it is parsed. Throws INVALID_JSON, and VALIDATION_ERROR for repeated names and exceeded limits.
  */
 export async function parseLongJson(text: string): Promise<unknown> {
   const reader = new LongJson(text);
@@ -50,7 +53,7 @@ class LongJson {
     this.#text = text;
   }
 
-  /** Throws INVALID_JSON where more follows. */
+  /** Throws INVALID_JSON if text remains. */
   end() {
     this.#skipSpace();
     if (this.#at < this.#text.length) throw notJson();
@@ -83,7 +86,7 @@ class LongJson {
       this.#skipSpace();
       if (!this.#take(colon)) throw notJson();
       const value = await this.value(at);
-      // Assigning `__proto__` would change the object instead.
+      // Assigning `__proto__` would change the prototype instead.
       Object.defineProperty(object, name, {
         value,
         enumerable: true,
@@ -104,7 +107,7 @@ class LongJson {
     return String(parsed(this.#text.slice(start, this.#at)));
   }
 
-  /** The text of the next value, up to the first character that can't belong to it. */
+  /** Returns the text of the next value, up to the first character that can't belong to it. */
   async #entry(path: readonly string[]): Promise<Entry> {
     const start = this.#at;
     const lists: number[] = [];
@@ -138,7 +141,7 @@ class LongJson {
     return { text: this.#text.slice(start, this.#at), members };
   }
 
-  /** The position behind the string that starts here. */
+  /** Returns the position after the string that starts here. */
   #endOfString(path: readonly string[], start: number): number {
     const limit = Math.min(this.#text.length, start + maxString + 2);
     for (let at = start + 1; at < limit; at++) {
@@ -181,7 +184,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** How many names all objects in a value have. */
+/** Number of members in all objects of a value. */
 function membersOf(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const entries = Object.values(value);

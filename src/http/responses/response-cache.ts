@@ -7,13 +7,16 @@ export type ResponseCache = ReturnType<typeof responseCache>;
 type ReadRevision = { revision: string | null };
 /** Tables that a response depends on; all tables if undefined. */
 type Tables = readonly string[] | undefined;
-/** A response in memory; responses that are rendered while sent are not cached. */
+/** A cached response. Streamed responses are not cached. */
 type Cached = ApiResponse & { body: string };
 
-/** Maximum characters of all entries. Beyond them the cache is cleared. */
+/** Maximum characters of all entries. When they exceed it, the cache is cleared. */
 const capacity = requestBounds.cachedResponses.value;
 
-/** Caches responses until one of their tables is written, by any process. Polling clients cost only a look-up. */
+/**
+ * Caches responses until any process writes to one of their tables. A request of a polling client then costs only a
+ * lookup.
+ */
 export function responseCache(store: Store) {
   const responses = new Map<string, { revision: string; response: Cached }>();
   let size = 0;
@@ -26,7 +29,7 @@ export function responseCache(store: Store) {
   }
 
   return {
-    /** The response cached under this key, or the revision that `set` needs, from before its rows are read. */
+    /** Returns the cached response, or the revision before its rows are read, which `set` needs. */
     get(key: string, tables?: Tables): ApiResponse | ReadRevision {
       const revision = store.revision(tables);
       const known = responses.get(key);
@@ -34,7 +37,7 @@ export function responseCache(store: Store) {
       remove(key);
       return { revision };
     },
-    /** Caches a response unless something was written since. */
+    /** Caches a response, unless the tables have changed since the revision was read. */
     set(key: string, read: ReadRevision, response: ApiResponse, tables?: Tables) {
       const { revision } = read;
       const { body } = response;

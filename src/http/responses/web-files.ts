@@ -16,7 +16,7 @@ const securityHeaders = {
   "Content-Security-Policy": [
     "default-src 'none'",
     "script-src 'self'",
-    // The library of the API reference sets styles from its script.
+    // The library of the API reference sets inline styles by script.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self' data:",
@@ -30,8 +30,8 @@ const securityHeaders = {
 };
 
 /**
- * Routes of the hashed files in `folder`, which clients cache for a year. The build gzipped them: every
- * client receives the same bytes, regardless of Accept-Encoding.
+ * Creates routes for the hashed files in `folder`, which clients cache for a year. The build gzipped them, and all
+ * clients receive the same bytes, regardless of Accept-Encoding.
  */
 export async function createAssetRoutes(folder: string, prefix: `/${string}`): Promise<Elysia> {
   if (!existsSync(folder)) return new Elysia();
@@ -46,11 +46,12 @@ export async function createAssetRoutes(folder: string, prefix: `/${string}`): P
       ...securityHeaders,
     },
   });
-  // One label for all files: a metric for each would be a hundred series.
+  // One label for all files, to avoid a hundred series of metrics.
   const routes = new Elysia().onTransform(function ({ request }) {
     setRoute(request, `${prefix}/:file`);
   });
-  // Elysia sends the response of a route itself when a second app uses the routes, and a body can be read only once.
+  // Clones the response, because its body can be read only once. Elysia would send the same Response each time if a
+  // second app used these routes.
   for (const { path, handler } of files.routes)
     routes.get(path, () => (handler as unknown as Response).clone());
   return routes;
@@ -60,7 +61,7 @@ export type WebFiles = ReturnType<typeof webFiles>;
 
 type File = { identity: Blob | Pieces; gzip: Blob | Pieces; etag: string };
 
-/** Serves files of `folder` that have no hash in their names. The build gzipped them. */
+/** Serves files without a hash in their names. The build gzipped them. */
 export function webFiles(folder: string) {
   const files = new Map<string, File>();
 
@@ -84,7 +85,7 @@ export function webFiles(folder: string) {
   }
 
   return {
-    /** The file as a response to this request; null if there is no such file. */
+    /** Creates the response with a file; null if the file does not exist. */
     serve(request: Request, name: string): Response | null {
       const file = find(name);
       if (file === null) return null;
@@ -101,7 +102,7 @@ export function webFiles(folder: string) {
       if (encoding === "gzip") headers["Content-Encoding"] = encoding;
       return bodyResponse(file[encoding], { headers });
     },
-    /** The content of a file; null if there is no such file. */
+    /** Reads a file as text; null if it does not exist. */
     text(name: string): string | null {
       const gzipped = read(name);
       return gzipped && new TextDecoder().decode(Bun.gunzipSync(gzipped));

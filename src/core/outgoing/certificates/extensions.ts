@@ -1,9 +1,9 @@
-/** Reads the extensions of a certificate that decide about its path (RFC 5280 §4.2) from its DER. */
+/** Reads from a certificate's DER the extensions that decide about its path (RFC 5280 §4.2). */
 
 type CertificateRules = {
   /** Whether it can sign certificates. */
   isAuthority: boolean;
-  /** Most authorities below it; null for no limit. */
+  /** Maximum number of authorities below this one; null for no limit. */
   maxPathLength: number | null;
   /** Whether TLS servers can use it. */
   isForServers: boolean;
@@ -13,7 +13,7 @@ type CertificateRules = {
 
 type Element = { tag: number; content: Buffer };
 
-/** The DER elements in sequence, without a truncated one at the end. */
+/** Reads a sequence of DER elements. Ignores a truncated one at the end. */
 function elementsIn(der: Buffer): Element[] {
   const found: Element[] = [];
   let at = 0;

@@ -8,19 +8,19 @@ import { type CertificatePath, longestPath } from "./path.ts";
 import { reasonOf } from "../reasons.ts";
 
 export type JudgedCertificate = {
-  /** RFC 3339; the earliest expiry on its path to a trusted authority. */
+  /** Earliest expiry on the path to a trusted authority, RFC 3339. */
   certificateExpiresAt: string;
-  /** The certificate that expires then. */
+  /** Position on that path of the certificate that expires first. */
   expires: CertificatePath["first"];
-  /** Why the certificate is not to be trusted for the name, as a sentence; null when it is. */
+  /** Reason not to trust the certificate for the name, as a sentence; null if it is trusted. */
   issue: string | null;
-  /** The authority's name, as the certificate has it. */
+  /** Name of the issuer, from the certificate. */
   issuer: string | null;
 };
 
 type Judgement = Omit<JudgedCertificate, "issue"> & { pathIssue: string | null };
 
-/** Error codes of the TLS library that another path can resolve. */
+/** Errors of the TLS library that disappear if another path is valid. */
 const pathCodes = new Set([
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
@@ -31,12 +31,15 @@ const pathCodes = new Set([
 ]);
 const otherName = "ERR_TLS_CERT_ALTNAME_INVALID";
 
-/** Judgements are cached for a minute: reading a chain takes 0.3 ms, a leaf alone 0.01 ms. */
+/** How long judgements are cached. Reading a chain takes 0.3 ms; reading only the leaf takes 0.01 ms. */
 const cachedMs = 60_000;
 const maxCached = 5_000;
 const cache = new Map<string, { until: number; judgement: Judgement }>();
 
-/** Null if the server sent no certificate. `code` is the TLS library's error for the chain. */
+/**
+ * Judges the certificate of a connection; null if the server sent none. `code` is the TLS library's error for the
+ * chain.
+ */
 export function judgedCertificate(
   socket: Bun.Socket<undefined>,
   place: string,
@@ -44,7 +47,7 @@ export function judgedCertificate(
   name: string,
   authorities: string | null,
 ): JudgedCertificate | null {
-  // Bun 1.4.5 returns undefined for none, against its types.
+  // Bun 1.4.5 returns undefined without a certificate, contrary to its types.
   const leaf = socket.getPeerX509Certificate() as X509Certificate | undefined;
   if (leaf === undefined) return null;
   const { pathIssue, ...judged } = cachedJudgement(socket, leaf, place, code, authorities);
@@ -69,9 +72,9 @@ function cachedJudgement(
   return judgement;
 }
 
-/** All certificates that the server sent, in its order, which starts with its own. */
+/** Returns all certificates that the server sent, in its order. The first is the server's certificate. */
 function sentBy(socket: Bun.Socket<undefined>): Buffer[] {
-  // Bun's parameter is true for the server's certificate alone.
+  // In Bun, `true` requests only the server's certificate.
   const chained = socket as unknown as {
     getPeerCertificate(isShort: boolean): DetailedPeerCertificate;
   };
@@ -105,7 +108,10 @@ function judged(
   return { ...leafEnd, expires: "certificate", pathIssue };
 }
 
-/** The library reports CERT_HAS_EXPIRED for any certificate on the path. */
+/**
+ * Explains a path error. The library reports CERT_HAS_EXPIRED for any certificate on the path, so this distinguishes
+ * the leaf.
+ */
 function issueOfPath(code: string, { validFromDate, validToDate }: X509Certificate, now: number) {
   const isLeaf = now < validFromDate.getTime() || now > validToDate.getTime();
   if (code === "CERT_HAS_EXPIRED" && !isLeaf)
@@ -113,16 +119,19 @@ function issueOfPath(code: string, { validFromDate, validToDate }: X509Certifica
   return reasonOf(code) ?? "The certificate is not valid.";
 }
 
-/** The common name of the issuer, else its organization. */
+/** Returns the common name of the issuer, or else its organization. */
 function issuerOf({ issuer }: X509Certificate): string | null {
   const lines = issuer.split("\n");
   const find = (type: string) =>
     lines.find((line) => line.startsWith(`${type}=`))?.slice(type.length + 1);
-  // RFC 2253 puts a backslash before a comma and the like.
+  // RFC 2253 escapes characters such as commas with a backslash.
   return (find("CN") ?? find("O"))?.replaceAll(/\\(.)/g, "$1") ?? null;
 }
 
-/** Only subject alternative names count, and `*` is a whole label (RFC 9525 §6). */
+/**
+ * Checks the name of a certificate. Only subject alternative names count, and `*` replaces a whole label (RFC 9525
+ * §6).
+ */
 function nameIssue(certificate: X509Certificate, name: string): string | null {
   const wanted = asciiName(name);
   const options = { subject: "never", partialWildcards: false } as const;
@@ -137,11 +146,11 @@ function nameIssue(certificate: X509Certificate, name: string): string | null {
     : "The certificate is for another name.";
 }
 
-/** The library matches `*` with letters, digits and hyphens only. Browsers accept `_` as well. */
+/** Replaces `_`, because the library matches `*` only with letters, digits and hyphens. Browsers also accept `_`. */
 const withoutUnderscore = (name: string) =>
   name.replace(/^[^.]*/, (label) => label.replaceAll("_", "a"));
 
-/** Returns an error for a certificate of another name, as Node's `checkServerIdentity` does. */
+/** Returns an error if the certificate is for another name, like Node's `checkServerIdentity`. */
 export function serverIdentityError(name: string, { raw }: { raw: Buffer }): Error | undefined {
   const issue = nameIssue(new X509Certificate(raw), name);
   return issue === null ? undefined : Object.assign(new Error(issue), { code: otherName });

@@ -9,20 +9,20 @@ import { monitorBounds } from "../../limits.ts";
 import { setRecent } from "../../collections/recent-set.ts";
 import { rulesIn } from "./extensions.ts";
 
-/** Certificates of a server that are read; real servers send up to five. */
+/** Number of certificates that are read from a server. Real servers send up to five. */
 const maxSent = monitorBounds.sentCertificates.value;
-/** Most certificates between the server's and a trusted one. */
+/** Maximum number of certificates between the server's certificate and a trusted one. */
 const maxDepth = 6;
-/** Signatures that are verified: 16 of the longest keys take 20 ms of the event loop. */
+/** Maximum number of verified signatures. With the longest keys, 16 block the event loop for 20 ms. */
 const maxVerifications = monitorBounds.sentCertificates.value;
 const maxKeyBits = 8_192;
-/** Cached sets of parsed authorities, one per organization. */
+/** Maximum number of cached sets of parsed authorities. Each organization with authorities has one. */
 const maxParsed = 100;
 
 export type CertificatePath = {
-  /** Unix milliseconds of the first expiry on the path. */
+  /** Time of the first expiry on the path, in Unix milliseconds. */
   endsAt: number;
-  /** The certificate that expires then. */
+  /** Position of the certificate that expires first. */
   first: "certificate" | "intermediate" | "authority";
 };
 
@@ -50,8 +50,8 @@ function anchorsOf(authorities: string | null): Anchors[] {
 }
 
 /**
- * The valid path that expires last; null for none. With `isVerified`, the library has verified one, so signatures and
- * extensions are not checked again.
+ * Returns the valid path that expires last; null for none. With `isVerified`, the TLS library has accepted a path, so
+ * signatures and extensions are not checked again.
  */
 export function longestPath(
   sent: readonly Uint8Array[],
@@ -69,7 +69,7 @@ export function longestPath(
   return search.from(leaf, [leaf]);
 }
 
-/** Null for an invalid certificate, which earlier versions stored without validation. */
+/** Parses a certificate; null if it is invalid. Earlier versions stored certificates without validation. */
 function readableCertificate(pem: string): X509Certificate | null {
   try {
     return new X509Certificate(pem);
@@ -101,7 +101,7 @@ class PathSearch {
     this.isVerified = isVerified;
   }
 
-  /** The best continuation of a path that ends with `last`. */
+  /** Returns the best completion of a path that currently ends at `last`; null if there is none. */
   from(last: X509Certificate, path: readonly X509Certificate[]): CertificatePath | null {
     const ends: CertificatePath[] = [];
     for (const anchors of this.anchors)

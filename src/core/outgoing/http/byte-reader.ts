@@ -1,6 +1,6 @@
 import type { TargetFailure } from "../failures.ts";
 
-/** Reads a binary message from start to end; throws `invalid()` if it is too short. */
+/** Reads a binary message from start to end. Throws `invalid()` if the message is too short. */
 export class ByteReader {
   private at = 0;
   private readonly whole: Buffer;
@@ -15,7 +15,7 @@ export class ByteReader {
     return this.whole.length - this.at;
   }
 
-  /** The next byte, without reading it; undefined at the end. */
+  /** Returns the next byte without consuming it; undefined at the end. */
   peek(): number | undefined {
     return this.whole[this.at];
   }
@@ -30,17 +30,17 @@ export class ByteReader {
     return this.bytes(this.left);
   }
 
-  /** Big-endian and signed. */
+  /** Reads a big-endian signed integer. */
   int(size: number): number {
     return this.bytes(size).readIntBE(0, size);
   }
 
-  /** Little-endian and unsigned. */
+  /** Reads a little-endian unsigned integer. */
   uintLE(size: number): number {
     return this.bytes(size).readUIntLE(0, size);
   }
 
-  /** Text up to the next NUL. */
+  /** Reads UTF-8 text up to the next NUL. */
   text(): string {
     const end = this.whole.indexOf(0, this.at);
     if (end === -1) throw this.invalid();

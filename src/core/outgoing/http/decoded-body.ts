@@ -1,4 +1,4 @@
-/** Reads bodies of HTTP responses without their content and transfer codings, up to a bound. */
+/** Reads and decodes bodies of HTTP responses, up to a limit. */
 import { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { release } from "../../system/garbage.ts";
@@ -23,10 +23,10 @@ const decoders = new Map<string, () => Transform>([
   ["br", createBrotliDecompress],
 ]);
 
-/** Values that servers send by mistake for “not encoded”; S3 stores the last one. */
+/** Values that some servers send for an unencoded body. S3 stores `aws-chunked`. */
 const noCodings = new Set(["identity", "none", "binary", "7bit", "8bit", "text", "aws-chunked"]);
 
-/** A charset is no coding, but some servers name theirs here. */
+/** Whether the name is a charset, which some servers send instead of a coding. */
 function isCharset(name: string): boolean {
   try {
     return new TextDecoder(name as Bun.Encoding).encoding !== "";
@@ -36,8 +36,8 @@ function isCharset(name: string): boolean {
 }
 
 /**
- * `deflate` with its zlib wrapper (RFC 9110 §8.4.1.2), or raw, as some servers send it. No encoder starts a raw stream
- * with the first byte of a zlib header.
+ * Decodes `deflate` with its zlib wrapper (RFC 9110 §8.4.1.2), or raw, as some servers send it. No encoder starts a
+ * raw stream with the first byte of a zlib header.
  */
 function createAnyInflate(): Transform {
   let inner: Transform | null = null;
@@ -63,7 +63,10 @@ function createAnyInflate(): Transform {
   });
 }
 
-/** The decoders of a body, the last applied coding first. Throws TargetFailure for a coding that was not requested. */
+/**
+ * Creates the decoders of a body, for the most recently applied coding first. Throws TargetFailure for an unknown
+ * coding.
+ */
 function decodersOf(head: Pick<Head, "headers">, { memory, signal }: Context): Transform[] {
   const coded = [...listIn(head.headers.get("content-encoding")), ...transferCodings(head)];
   const codings = coded.filter((coding) => coding !== "chunked" && !noCodings.has(coding));
@@ -82,17 +85,20 @@ function decodersOf(head: Pick<Head, "headers">, { memory, signal }: Context): T
   return chain;
 }
 
-/** Whether a body was complete, longer than the bound, or stopped. */
+/** Whether the body was complete, exceeded the limit, or was stopped. */
 export type Ending = "whole" | "long" | "stopped";
 
 type BodyReading = {
-  /** Rejects with TargetFailure where the body is cut short or broken. */
+  /** Rejects with TargetFailure if the body is truncated or can't be decoded. */
   ending: Promise<Ending>;
   /** Stops reading. */
   stop(): void;
 };
 
-/** Passes the decoded body to `take` in pieces, at most `maxBytes` before and after each decoder. Throws as `decodersOf`. */
+/**
+ * Passes the decoded body to `take` in pieces. Reads at most `maxBytes` before and after each decoder. Throws
+ * TargetFailure for an unknown coding.
+ */
 export const readDecoded = (
   answer: HttpAnswer,
   maxBytes: number,
@@ -155,7 +161,7 @@ function decode(
     );
   for (const next of others) {
     let length = 0;
-    // A few bytes can expand to gigabytes between two decoders.
+    // A few bytes can expand to gigabytes between two decoders, so this limits each of them.
     last.on("data", (chunk: Buffer) => {
       length += chunk.length;
       if (length > maxBytes) stop("long");
@@ -185,14 +191,14 @@ function decode(
   const all = async () => {
     await answer.read((chunk) => pieces.push(chunk));
     pieces.flush();
-    // An empty body is valid without any encoding.
+    // An empty body is valid in every encoding.
     if (encoded === 0) resolve("whole");
     else first?.end();
   };
   all().catch(reject);
 }
 
-/** The whole body. Throws TargetFailure if it is longer than `maxBytes`. */
+/** Reads the whole decoded body. Throws TargetFailure if it is longer than `maxBytes`. */
 export async function wholeBody(answer: HttpAnswer, maxBytes: number, context: Context) {
   const body = growingBuffer(maxBytes, context.memory);
   const { ending } = readDecoded(answer, maxBytes, context, (chunk) => body.push(chunk));
@@ -201,7 +207,7 @@ export async function wholeBody(answer: HttpAnswer, maxBytes: number, context: C
   return body.bytes();
 }
 
-/** Parses JSON; null for anything else, and for JSON beyond the bounds of `parseBounded`. */
+/** Parses JSON; null for invalid JSON, and for JSON beyond the limits of `parseBounded`. */
 export function jsonOf(bytes: Uint8Array): unknown {
   const parsed = parseBounded(new TextDecoder().decode(bytes), JSON.parse);
   return "value" in parsed ? parsed.value : null;

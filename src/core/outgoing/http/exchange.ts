@@ -1,4 +1,4 @@
-/** One HTTP request with a timeout and a bounded response, for alerts and other services. */
+/** Sends one HTTP request with a timeout and a limited response, for alerts and other services. */
 import type { TargetGuard } from "../../security/target-guard.ts";
 import { allowedAddresses } from "../addresses.ts";
 import type { OutgoingContext } from "../context.ts";
@@ -7,7 +7,7 @@ import { OwnTrouble, TargetFailure } from "../failures.ts";
 import { type HttpRequest, send } from "./request.ts";
 import { reasonFor } from "../reasons.ts";
 
-/** Maximum bytes that are read of a response; the rest is ignored. */
+/** Maximum bytes of a response body that are read. The rest is ignored. */
 const maxBytes = 64 * 1024;
 
 export type ExchangeContext = {
@@ -15,9 +15,9 @@ export type ExchangeContext = {
   timeoutMs: number;
   /** Aborts before the timeout. */
   cancelled: AbortSignal;
-  /** Longest wait for the body after the status. Without it, a slow body fails at the timeout. */
+  /** Maximum wait for the body after the status, in milliseconds. Without it, a slow body fails at the timeout. */
   bodyMs?: number;
-  /** Where the addresses are known already, each one judged. */
+  /** Resolver that replaces the default, for hosts whose addresses are already known and allowed. */
   addressesOf?: OutgoingContext["addressesOf"];
 };
 
@@ -29,11 +29,14 @@ export type ShortAnswer = {
   body: string;
   /** Whether the body was still arriving after `bodyMs`. */
   isUnfinished?: boolean;
-  /** RFC 3339; null without TLS. */
+  /** Expiry of the server's certificate, RFC 3339; null without TLS. */
   certificateExpiresAt?: string | null;
 };
 
-/** One request and its answer, over after `timeoutMs` whatever the other side does. Throws TargetFailure, OwnTrouble. */
+/**
+ * Sends a request and returns the start of its response. Aborts after `timeoutMs`. Throws TargetFailure or
+ * OwnTrouble.
+ */
 export function exchange(request: HttpRequest, context: ExchangeContext): Promise<ShortAnswer> {
   const { bodyMs } = context;
   const plain = { ...request, headers: { ...request.headers, "Accept-Encoding": "identity" } };
@@ -49,7 +52,7 @@ export function exchange(request: HttpRequest, context: ExchangeContext): Promis
   });
 }
 
-/** Runs `talk` with its own context, which closes afterwards. Throws TargetFailure, OwnTrouble. */
+/** Runs `talk` in a new context, and closes its connections afterwards. Throws TargetFailure or OwnTrouble. */
 export async function inTime<T>(
   {
     targets,
@@ -91,7 +94,7 @@ export async function inTime<T>(
 
 type Start = Pick<ShortAnswer, "body" | "isUnfinished">;
 
-/** Reads the first bytes of the body, also of one that is cut off: the status has arrived. */
+/** Reads the start of the body. A truncated body is no failure, because the status has arrived. */
 function readStart(
   answer: { read(take: (chunk: Buffer) => void): Promise<void> },
   connection: { close(): void },

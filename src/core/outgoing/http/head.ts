@@ -1,14 +1,14 @@
-/** Parses heads of HTTP/1 responses (RFC 9112 §2–5), as leniently as browsers and curl. */
+/** Parses the heads of HTTP/1 responses (RFC 9112 §2–5), as leniently as browsers and curl. */
 import { TargetFailure } from "../failures.ts";
 import type { Wire } from "./wire.ts";
 
 export const maxHeadBytes = 64 * 1024;
-/** Interim responses before the real one, such as 103 (Early Hints). */
+/** Maximum interim responses before the final one, such as 103 (Early Hints). */
 export const maxInterim = 100;
 
 export type Head = {
   status: number;
-  /** By lower-case name; several fields of one name are joined (RFC 9110 §5.3). */
+  /** Values by lower-case name. Repeated fields are joined (RFC 9110 §5.3). */
   headers: ReadonlyMap<string, string>;
   /** Values of `Set-Cookie`, which can't be joined (RFC 9110 §5.3). */
   setCookies: readonly string[];
@@ -23,14 +23,17 @@ export const headTooLong = () => new TargetFailure("The headers of the answer ar
 /** Whether another response follows on the same connection (RFC 9110 §15.2). */
 export const isInterim = (status: number): boolean => status < 200 && status !== 101;
 
-/** `HTTP 404 (Not Found)`. */
+/** Names a status, such as `HTTP 404 (Not Found)`. */
 export function named(status: number): string {
-  // Loaded when first used: it costs a start 4 ms, and this is all that is used of it.
+  // Loads the module on first use, because nothing else needs it and loading delays startup by 4 ms.
   const phrase = process.getBuiltinModule("node:http").STATUS_CODES[status];
   return phrase === undefined ? `HTTP ${status}` : `HTTP ${status} (${phrase})`;
 }
 
-/** Ends of the last line and of the empty line after it; null while the head is incomplete. Lines end with LF or CRLF (RFC 9112 §2.2). */
+/**
+ * Finds the end of the last line, and of the empty line after it; null while the head is incomplete. Lines end with
+ * LF or CRLF (RFC 9112 §2.2).
+ */
 export function findEndOfHead(bytes: Buffer, from: number): { end: number; next: number } | null {
   const plain = bytes.indexOf("\n\n", from);
   const withCr = bytes.indexOf("\n\r\n", from);
@@ -41,11 +44,11 @@ export function findEndOfHead(bytes: Buffer, from: number): { end: number; next:
   return { end, next: lineEnd + (isPlain ? 2 : 3) };
 }
 
-/** A status above 599 is invalid and counts as a server error (RFC 9110 §15). */
+/** Accepts statuses above 599. They are invalid and count as server errors (RFC 9110 §15). */
 const statusLine = /^HTTP\/1\.[01] ([1-9]\d\d)(?: [^\r\n\0]*)?$/;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Throws TargetFailure. */
+/** Parses a head of status line and fields. Throws TargetFailure. */
 export function parseHead(text: string): Head {
   const [first = "", ...lines] = text.split(/\r?\n/);
   const status = statusLine.exec(first)?.[1];
@@ -55,14 +58,17 @@ export function parseHead(text: string): Head {
   for (const { name, value } of fieldsIn(lines)) {
     const before = headers.get(name);
     if (before === undefined) headers.set(name, value);
-    // A Location is no list: clients follow the first one.
+    // Location is not a list. Clients follow the first one.
     else if (name !== "location") headers.set(name, `${before}, ${value}`);
     if (name === "set-cookie") setCookies.push(value);
   }
   return { status: Number(status), headers, setCookies };
 }
 
-/** Drops blanks at both ends. `trim()` drops a no-break space as well, which is a byte of “à” in UTF-8. */
+/**
+ * Removes spaces and tabs at both ends. `trim()` would also remove a no-break space, whose byte is part of “à” in
+ * UTF-8.
+ */
 export function trimBlanks(text: string): string {
   const isBlank = (at: number) => text[at] === " " || text[at] === "\t";
   let [start, end] = [0, text.length];
@@ -71,14 +77,17 @@ export function trimBlanks(text: string): string {
   return text.slice(start, end);
 }
 
-/** Fields with lower-case names. A line that starts with a blank continues the previous one (RFC 9112 §5.2). */
+/**
+ * Parses fields, with names in lower case. A line that starts with a space or tab continues the previous field (RFC
+ * 9112 §5.2).
+ */
 function fieldsIn(lines: readonly string[]): { name: string; value: string }[] {
   const fields: { name: string; value: string }[] = [];
   for (const line of lines) {
     const isFold = line.startsWith(" ") || line.startsWith("\t");
     const colon = isFold ? -1 : line.indexOf(":");
     const value = trimBlanks(line.slice(colon + 1));
-    // No backtracking: a target can send a line of blanks as long as a head can be.
+    // A pattern without backtracking, because a target can send a line of 64 KiB of spaces.
     if (/[\r\0]/.test(value)) throw invalidHttp();
     const last = fields.at(-1);
     if (isFold && last !== undefined) last.value = trimBlanks(`${last.value} ${value}`);
@@ -91,14 +100,14 @@ function fieldsIn(lines: readonly string[]): { name: string; value: string }[] {
   return fields;
 }
 
-/** Elements of a list in lower case, without empty ones (RFC 9110 §5.6.1.2). */
+/** Parses a list into its elements, in lower case and without empty ones (RFC 9110 §5.6.1.2). */
 export function listIn(value: string | undefined): string[] {
   if (value === undefined) return [];
   const elements = value.split(",").map((element) => element.trim().toLowerCase());
   return elements.filter((element) => element !== "");
 }
 
-/** Codings of a Transfer-Encoding in the order of their application, without the obsolete `identity`. */
+/** Returns the transfer codings in their order of application, without the obsolete `identity`. */
 export const transferCodings = ({ headers }: Pick<Head, "headers">): string[] =>
   listIn(headers.get("transfer-encoding")).filter((coding) => coding !== "identity");
 
@@ -106,7 +115,7 @@ export const transferCodings = ({ headers }: Pick<Head, "headers">): string[] =>
 export async function readHead(wire: Wire): Promise<Head> {
   for (let interim = 0; interim <= maxInterim; interim++) {
     const bytes = await wire.take((unread) => {
-      // Another protocol may never send an empty line.
+      // Rejects other protocols at once, because they may never send an empty line.
       if (!"HTTP/1.".startsWith(unread.toString("latin1", 0, 7))) throw invalidHttp();
       return findEndOfHead(unread, 0);
     });
@@ -118,7 +127,7 @@ export async function readHead(wire: Wire): Promise<Head> {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Decodes a field as UTF-8 if its bytes are valid, else as Latin-1. */
+/** Decodes a field as UTF-8 if its bytes are valid, or else as Latin-1. */
 export function fieldText(value: string): string {
   if (!/[\x80-\xff]/.test(value)) return value;
   try {
@@ -128,7 +137,10 @@ export function fieldText(value: string): string {
   }
 }
 
-/** Parses a Location. Bytes that are not valid UTF-8 are percent-encoded unchanged (https://url.spec.whatwg.org); null for an invalid URL. */
+/**
+ * Parses a Location; null for an invalid URL. Bytes that are not valid UTF-8 are percent-encoded
+ * (https://url.spec.whatwg.org).
+ */
 export function locationIn(value: string, base: URL): URL | null {
   const text = fieldText(value);
   const isText = text !== value || !/[\x80-\xff]/.test(value);

@@ -12,27 +12,27 @@ export type HttpRequest = {
   method: string;
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array | null;
-  /** Whether a certificate that can't be trusted is a failure. */
+  /** Whether an untrusted certificate is a failure. */
   verifyTls: boolean;
-  /** Whether it must not go to an address of this machine or the LAN. */
+  /** Whether addresses of this machine and of the LAN are rejected. */
   onlyPublic?: boolean;
   transport?: Transport;
 };
 
-/** Route of a request. Redirects can use the same one. */
+/** Route of a request. Redirects can use the same route. */
 export type Transport = {
-  /** Only addresses of this one are connected to. */
+  /** Restricts connections to this address family. */
   family: 4 | 6 | null;
   proxy: Proxy | null;
-  /** Host to connect to instead; the requested name stays the same. */
+  /** Host to connect to instead of `of`. The requested name stays the same. */
   instead: { of: string; host: string } | null;
-  /** Client certificate and key in PEM, only for this origin. */
+  /** Client certificate and key in PEM, for this origin only. */
   client: { origin: string; certificate: string; key: string } | null;
 };
 
 const direct: Transport = { family: null, proxy: null, instead: null, client: null };
 
-/** Sends one request over a connection of its own; redirects are not followed. Throws TargetFailure, OwnTrouble. */
+/** Sends one request over a new connection, and does not follow redirects. Throws TargetFailure or OwnTrouble. */
 export async function send(request: HttpRequest, context: OutgoingContext) {
   const { url, method, body, verifyTls, onlyPublic = false, transport = direct } = request;
   const { family, proxy, instead } = transport;
@@ -44,7 +44,7 @@ export async function send(request: HttpRequest, context: OutgoingContext) {
     port,
     proxy === null ? { family } : { as: "behind a proxy" },
   );
-  // Where only the proxy knows the name, nothing says that it is of the LAN.
+  // A name that only the proxy can resolve has no addresses here, and counts as public.
   const isPublic = addresses.length === 0 || !addresses.every(({ isPrivate }) => isPrivate);
   if (onlyPublic && addresses.some(({ isPrivate }) => isPrivate))
     throw new TargetFailure("Blocked: a public address redirected to a private one.", true);
@@ -73,12 +73,18 @@ function tlsOf(name: string, { origin }: URL, { client }: Transport): Tls {
   return { name, certificate: client.certificate, key: client.key };
 }
 
-/** As UTF-8 where Latin-1 is not enough: a character must not turn into another byte, such as a line break. */
+/**
+ * Converts a value to one character per byte, as UTF-8 if it is not Latin-1. Truncated code points could otherwise
+ * become other bytes, such as a line break.
+ */
 function octets(value: string): string {
   return /[^\0-\xff]/.test(value) ? Buffer.from(value).toString("latin1") : value;
 }
 
-/** The request up to its body (RFC 9112 §3), for the target or a proxy; schemas keep line breaks and framing out of the headers. */
+/**
+ * Builds the head of a request (RFC 9112 §3), for the target or a proxy. Schemas reject line breaks and framing
+ * headers.
+ */
 export function headOf(
   { url, method, headers, body }: Pick<HttpRequest, "url" | "method" | "headers" | "body">,
   proxy: Proxy | null = null,
@@ -100,7 +106,7 @@ export function headOf(
   return writtenHead(`${method} ${origin}${url.pathname}${url.search} HTTP/1.1`, fields.values());
 }
 
-/** The bytes of a request's head. */
+/** Serializes the head of a request. */
 export function writtenHead(
   start: string,
   fields: Iterable<readonly [name: string, value: string]>,

@@ -1,4 +1,4 @@
-/** Reads HTTP/1.1 responses from a connection: head, framing of the body, limits. */
+/** Reads HTTP/1.1 responses from a connection: the head, and the framed body within limits. */
 import { release } from "../../system/garbage.ts";
 import { TargetFailure } from "../failures.ts";
 import type { Connection } from "../connection.ts";
@@ -21,14 +21,14 @@ const none: Buffer = Buffer.alloc(0);
 export { named } from "./head.ts";
 
 export type HttpAnswer = Head & {
-  /** Length of the encoded body in bytes; null if it is unknown until the end. */
+  /** Length of the encoded body in bytes; null if it is unknown before the end. */
   length: number | null;
   /**
-   * Passes each piece of the body to `take` as it arrives; its memory is reused afterwards. Resolves at the end,
-   * and rejects if the body is cut short. Callable once.
+   * Passes each piece of the body to `take` when it arrives. The memory of a piece is reused afterwards. Resolves at
+   * the end; rejects if the body is truncated. Can be called once.
    */
   read(take: (chunk: Buffer) => void): Promise<void>;
-  /** Nothing more arrives until `resume`. */
+  /** Stops the arrival of data until `resume`. */
   pause: () => void;
   resume: () => void;
 };
@@ -37,8 +37,8 @@ const cutShort = () =>
   new TargetFailure("The connection was closed before the answer was complete.");
 
 /**
- * Reads the response to one request, framed as in RFC 9112. Resolves once its head is complete. Bytes
- * that follow the response on the connection are ignored.
+ * Reads the response to one request, with the framing of RFC 9112. Resolves when the head is complete. Ignores bytes
+ * after the response.
  */
 export function readAnswer(
   connection: Connection,
@@ -66,7 +66,7 @@ class ResponseReader {
   }
 
   start(): Promise<HttpAnswer> {
-    // Not every caller reads the body.
+    // Prevents an unhandled rejection if the caller doesn't read the body.
     this.#whole.promise.catch(() => {});
     this.#connection
       .read((chunk) => this.#receive(chunk))
@@ -106,13 +106,15 @@ class ResponseReader {
     }
   }
 
-  /** Returns the bytes behind an interim response (RFC 9110 §15.2): the final one, or another interim one. */
+  /**
+   * Reads a head. Returns the bytes after an interim response (RFC 9110 §15.2), which belong to the next response.
+   */
   #receiveHead(chunk: Buffer): Buffer {
     const before = this.#head.bytes().length;
-    // A head that arrives in one piece is not copied.
+    // Doesn't copy a head that arrives in one piece.
     if (before > 0) this.#head.push(chunk);
     const bytes = before > 0 ? this.#head.bytes() : chunk.subarray(0, maxHeadBytes + 4);
-    // The end of the head can begin up to three bytes before this chunk.
+    // The end of the head can start up to three bytes before this chunk.
     const found = findEndOfHead(bytes, Math.max(0, before - 3));
     if ((found?.end ?? bytes.length) > maxHeadBytes) throw headTooLong();
     if (found === null) {
@@ -154,12 +156,12 @@ class ResponseReader {
   }
 }
 
-/** Receives the body in chunks; `push` returns true once it is complete. */
+/** Receives the body in chunks. `push` returns true when the body is complete. */
 type Body = { push(chunk: Buffer): boolean; length: number | null; endsWithConnection: boolean };
 
 const isChunked = (coding: string) => coding === "chunked";
 
-/** The length of the body, in the order of RFC 9112 §6.3. */
+/** Selects the framing of the body by the rules of RFC 9112 §6.3, in their order. */
 function bodyOf(method: string, head: Head, give: (chunk: Buffer) => void): Body {
   const { status, headers } = head;
   if (method === "HEAD" || status === 101 || status === 204 || status === 304)
@@ -201,24 +203,30 @@ function sizedBody(length: number, give: (chunk: Buffer) => void): Body {
   };
 }
 
-/** The value of a hexadecimal digit; -1 for anything else. */
+/** Returns the value of a hexadecimal digit; -1 for other bytes. */
 function digit(byte = 0): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
 
-/** RFC 9112 §7.1: repeats `size CRLF data CRLF`, then a size of 0, trailers and an empty line. */
+/**
+ * Decodes a chunked body (RFC 9112 §7.1). It repeats `size CRLF data CRLF`, and ends with a size of 0, trailers and
+ * an empty line.
+ */
 class ChunkedBody implements Body {
   readonly length = null;
   readonly endsWithConnection = false;
   readonly #give: (chunk: Buffer) => void;
   #step: "size" | "data" | "data end" | "trailer" | "done" = "size";
-  /** Bytes of the current chunk that have not arrived. */
+  /** Bytes of the current chunk that have not arrived yet. */
   #left = 0;
-  /** Beginning of a line whose end has not arrived. */
+  /** Start of a line whose end has not arrived yet. */
   #line = "";
-  /** Bytes of lines that are still accepted: as many as the data received, and a head's worth of trailers. */
+  /**
+   * Bytes of chunk framing that are still accepted. They grow with the received data. Trailers can have the size of a
+   * head.
+   */
   #framing = maxHeadBytes;
 
   constructor(give: (chunk: Buffer) => void) {
@@ -230,7 +238,7 @@ class ChunkedBody implements Body {
     return this.#step === "done";
   }
 
-  /** Moves the data of the chunks in these bytes to their start; returns its length. */
+  /** Moves the chunks' data to the start of `bytes`, and returns its length. */
   #gatherData(bytes: Buffer): number {
     let length = 0;
     let at = 0;
@@ -245,7 +253,7 @@ class ChunkedBody implements Body {
         if (this.#left === 0) this.#step = "data end";
         continue;
       }
-      // A target can send chunks of one byte: a line with only a size is read without creating a string.
+      // Reads a plain size line without creating a string, because a target can send chunks of one byte.
       const plainEnd = this.#step === "trailer" ? -1 : this.#readPlainLine(bytes, at);
       const end = plainEnd === -1 ? this.#readLine(bytes, at) : plainEnd;
       if (end === -1) break;
@@ -255,7 +263,7 @@ class ChunkedBody implements Body {
     return length;
   }
 
-  /** Goes to the step after a complete line. */
+  /** Proceeds to the next step after a complete line. */
   #advance() {
     if (this.#step === "data end") this.#step = "size";
     else if (this.#step === "size") {
@@ -264,7 +272,7 @@ class ChunkedBody implements Body {
     }
   }
 
-  /** Returns the end of a line that is complete and has no extension; -1 for any other. */
+  /** Returns the end of a complete line without an extension; -1 for any other line. */
   #readPlainLine(bytes: Buffer, from: number): number {
     if (this.#line !== "") return -1;
     let at = from;
@@ -277,7 +285,7 @@ class ChunkedBody implements Body {
     return bytes[at] === 0x0d && bytes[at + 1] === 0x0a ? at + 2 : -1;
   }
 
-  /** Returns the end of any line; -1 until it has arrived. */
+  /** Returns the end of any line; -1 while it is incomplete. */
   #readLine(bytes: Buffer, from: number): number {
     const end = bytes.indexOf("\n", from);
     this.#line += bytes.toString("latin1", from, end === -1 ? bytes.length : end);

@@ -1,4 +1,4 @@
-/** Seconds of a Retry-After header, which has seconds or a date (RFC 9110 §10.2.3); null if it is invalid or in the past. */
+/** Parses a Retry-After header (RFC 9110 §10.2.3) into seconds; null if it is invalid or in the past. */
 
 export function retryAfterIn(value: string | undefined, now: number): number | null {
   if (value === undefined) return null;
@@ -11,14 +11,14 @@ const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 const month = `(?<month>${months.join("|")})`;
 const clock = "(?<hours>[01]\\d|2[0-3]):(?<minutes>[0-5]\\d):(?<seconds>[0-5]\\d|60)";
 
-/** The form of a date that is to be sent, and the two that are to be understood (RFC 9110 §5.6.7). */
+/** Date formats: the current one, and two obsolete ones that recipients must accept (RFC 9110 §5.6.7). */
 const forms = [
   `^[A-Z][a-z]{2}, (?<day>\\d{2}) ${month} (?<year>\\d{4}) ${clock} GMT$`,
   `^[A-Z][a-z]{5,8}, (?<day>\\d{2})-${month}-(?<year>\\d{2}) ${clock} GMT$`,
   `^[A-Z][a-z]{2} ${month} (?<day>\\d{2}| \\d) ${clock} (?<year>\\d{4})$`,
 ].map((form) => new RegExp(form));
 
-/** An HTTP-date in Unix milliseconds; null where it is none. */
+/** Parses an HTTP-date into Unix milliseconds; null if it is invalid. */
 export function httpDate(text: string, now: number): number | null {
   const parts = forms.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
   if (parts === undefined) return null;
@@ -28,7 +28,7 @@ export function httpDate(text: string, now: number): number | null {
     Date.UTC(year, months.indexOf(parts["month"] ?? ""), numberOf("day"), ...time);
   const year = numberOf("year");
   if (parts["year"]?.length === 4) return inYear(year);
-  // Two digits mean the latest year that is not more than 50 years ahead.
+  // A year of two digits is the latest one that is at most 50 years in the future.
   const latest = new Date(now).setUTCFullYear(new Date(now).getUTCFullYear() + 50);
   const century = new Date(latest).getUTCFullYear() - (new Date(latest).getUTCFullYear() % 100);
   return inYear(century + year) <= latest ? inYear(century + year) : inYear(century - 100 + year);

@@ -1,33 +1,36 @@
-/** Reads a connection in the pieces that a protocol defines: lines, lengths, the rest. */
+/** Reads a connection in the units of a protocol, such as lines or blocks of a given length. */
 import type { Connection, Tls } from "../connection.ts";
 import type { OutgoingContext } from "../context.ts";
 import { TargetFailure } from "../failures.ts";
 import { turn } from "../../time/yielding.ts";
 import { growingBuffer } from "../memory.ts";
 
-/** Reads of buffered data between two yields to the event loop: 500 take about 2 ms. */
+/** Reads of buffered data between two yields to the event loop. 500 reads take about 2 ms. */
 const readsPerTurn = 500;
 
-/** Maximum bytes received in a conversation, unless its protocol needs more. */
+/** Default maximum of bytes received in a conversation. */
 const usualBytes = 64 * 1024;
 
-/** TLS of a conversation, and whether an untrusted certificate is a failure. */
+/** TLS settings of a conversation, and whether an untrusted certificate is a failure. */
 export type WireTls = Tls & { verify: boolean };
 
-/** A connection that is read in pieces. */
+/** A connection that is read in units of its protocol. */
 export type Wire = {
   write(data: string | Uint8Array): void;
-  /** Reads exactly `count` bytes. Throws TargetFailure if the connection closes first, or the limit is exceeded. */
+  /** Reads exactly `count` bytes. Throws TargetFailure if the connection closes first or the limit is exceeded. */
   read(count: number): Promise<Buffer>;
-  /** Waits until `find` returns a position in the unread bytes, returns the bytes before `end` and continues at `next`. Throws as `read`. */
+  /**
+   * Waits until `find` returns a position in the unread bytes. Returns the bytes before `end`, and continues at
+   * `next`. Throws the errors of `read`.
+   */
   take(find: (unread: Buffer) => { end: number; next: number } | null): Promise<Buffer>;
-  /** Reads up to the next mark, and skips the mark. Throws as `read`. */
+  /** Reads up to the next mark, and skips the mark. Throws the errors of `read`. */
   until(mark: string): Promise<Buffer>;
-  /** Passes all further data to `take`; rejects when the connection closes or the limit is exceeded. */
+  /** Passes all further data to `take`. Rejects when the connection closes or the limit is exceeded. */
   rest(take: (chunk: Buffer) => void): Promise<never>;
-  /** Starts TLS, as STARTTLS does. Throws TargetFailure for an untrusted certificate. */
+  /** Starts TLS, as for STARTTLS. Throws TargetFailure for an untrusted certificate. */
   secure(tls: WireTls): Promise<void>;
-  /** RFC 3339; null without a certificate. */
+  /** Expiry of the server's certificate, RFC 3339; null without TLS. */
   certificateExpiresAt(): string | null;
   close(): void;
 };
@@ -107,7 +110,7 @@ class BufferedWire implements Wire {
       const found = find(unread);
       if (found !== null) {
         this.#from += found.next;
-        // Copied before the yield: data that arrives meanwhile can replace the buffer.
+        // Copies the piece before the yield, because data that arrives meanwhile can replace the buffer.
         const piece = Buffer.from(unread.subarray(0, found.end));
         this.#reads++;
         if (this.#reads % readsPerTurn === 0) await turn();
@@ -119,7 +122,7 @@ class BufferedWire implements Wire {
   }
 
   read(count: number): Promise<Buffer> {
-    // Fails at once for a length beyond the limit, instead of waiting for it.
+    // Fails immediately for a length beyond the limit, instead of waiting for the data.
     if (this.#from + count > this.#maxBytes) throw this.#tooLong();
     return this.take((unread) => (unread.length < count ? null : { end: count, next: count }));
   }
@@ -140,7 +143,7 @@ class BufferedWire implements Wire {
   }
 
   async secure({ verify, ...tls }: WireTls) {
-    // Unencrypted data must not pass for data that was received over TLS.
+    // Rejects unencrypted data, which would otherwise count as received over TLS.
     if (this.#length > this.#from)
       throw new TargetFailure("The server sent unencrypted data after TLS began.");
     const { secured } = await this.#connection.secure(tls);
@@ -156,7 +159,7 @@ class BufferedWire implements Wire {
   }
 }
 
-/** Throws TargetFailure. */
+/** Throws TargetFailure for an untrusted certificate if `verify` is set. */
 export function assertTrusted(secured: Connection["secured"], verify: boolean) {
   const issue = secured?.issue ?? null;
   if (verify && issue !== null) throw new TargetFailure(issue);
