@@ -161,8 +161,8 @@ async function statusStyles(fonts: ReadonlyMap<string, string>): Promise<string>
     const imported = await Bun.file(`web/${from}`).text();
     css = css.replace(statement, () => imported);
   }
-  // With “optional”, a font that arrives late is not used in this visit, so that the text of public
-  // pages never moves.
+  // “optional” skips a font that arrives late in this visit, so that text on public pages never
+  // moves.
   return withFonts(css.replaceAll("font-display: swap", "font-display: optional"), fonts);
 }
 

@@ -1,4 +1,7 @@
-/** Commit of the build and its ISO 8601 time; nulls outside of a repository. SOURCE_DATE_EPOCH takes precedence (reproducible-builds.org). */
+/**
+ * Returns the commit of the build and its ISO 8601 time; null outside of a repository.
+ * SOURCE_DATE_EPOCH overrides the time (reproducible-builds.org).
+ */
 export function builtFrom(): { commit: string | null; builtAt: string | null } {
   const git = (...args: string[]) => {
     const { success, stdout } = Bun.spawnSync(["git", ...args], {

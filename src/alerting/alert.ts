@@ -67,7 +67,7 @@ export type AlertData = {
   "incident.opened": OfIncident;
   "incident.updated": OfIncident;
   "incident.resolved": OfIncident;
-  /** A channel fails; `channel` is that channel. */
+  /** `channel` is the failing channel. The other channels are notified. */
   "channel.failed": { channel: { id: string; name: string; type: string }; message: string };
   /** The appliance itself has a problem. */
   "appliance.troubled": OfProblem & { severity?: ProblemSeverity };

@@ -135,7 +135,7 @@ async function alertsOf({ store, organizationId }: Tenant, deliveryId: string) {
   }));
 }
 
-/** Returns the alerts before a recovery in this delivery that some recipients did not receive, or may not have. */
+/** Returns the alerts before each recovery in this delivery, unless all recipients are known to have received them. */
 async function missedOf(tenant: Tenant, deliveryId: string, alerts: readonly Alert[]) {
   const { store, organizationId } = tenant;
   const followed = await store.query<{ end: string; id: string; progress: string | null }>(

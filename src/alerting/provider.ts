@@ -37,7 +37,7 @@ export type Verdict =
       retryAfterSeconds?: number;
       /**
        * Set if some recipients have the message. Only the others are retried. If they are unknown,
-       * three attempts are made at most.
+       * there are at most three attempts.
        */
       progress?: Progress;
     };
@@ -79,7 +79,7 @@ type DigestLimit = {
   bytesOf(alert: Alert, origin: string): number;
 };
 
-/** An HTTP request. An object as body is sent as JSON. */
+/** An HTTP request. A body that is an object is sent as JSON. */
 export type ToPost = {
   url: string;
   method?: string;

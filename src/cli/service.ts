@@ -224,8 +224,8 @@ function stateOf(): Record<string, string | number | null> {
 }
 
 /**
- * Creates a settings file that everyone can read. The account that systemd creates for the service
- * can read no other files.
+ * Creates a settings file that everyone can read, because the account that systemd creates has no
+ * access to other files.
  */
 function writeTemplate(file: string) {
   mkdirSync(dirname(file), { recursive: true, mode: 0o755 });

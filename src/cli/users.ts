@@ -103,7 +103,7 @@ type Change = {
   said: string;
   /**
    * Whether the organization must be given. An address alone is not enough to grant rights, because
-   * several people can have it.
+   * addresses are not verified.
    */
   needsOrg?: boolean;
 };

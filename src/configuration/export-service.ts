@@ -207,8 +207,8 @@ function entryOf(
   return entry;
 
   function isUsual(name: string, value: unknown): boolean {
-    // Without this field, a new monitor gets the channels of its group and the default channels, so
-    // it is never a default.
+    // If this field is missing, a new monitor gets the channels of its group and the default
+    // channels. So it has no default value.
     if (section === "monitors" && name === "alertChannels") return false;
     if (section === "monitors" && name === "timeout")
       return value === timeoutFor(Number(fields["interval"]));

@@ -90,8 +90,8 @@ export function automaticStep(
 }
 
 /**
- * Facts of a monitor's state change. They are stored instead of a text, because each status page
- * has its own name for the monitor.
+ * Facts of a monitor's state change. They are stored with the text, because each status page has
+ * its own name for the monitor.
  */
 export type AutomaticUpdate =
   | { kind: "down" | "down-again" | "degraded" }

@@ -79,7 +79,10 @@ export async function openIncident(
   return commit(scope, [...known, ...write.statements, room], write.audited, after);
 }
 
-/** Corrects an incident and posts to its timeline. Throws NOT_FOUND, CONFLICT where the timeline is full, PRECONDITION_FAILED, VALIDATION_ERROR. */
+/**
+ * Corrects an incident and adds to its timeline. Throws NOT_FOUND, CONFLICT if the timeline is
+ * full, PRECONDITION_FAILED, VALIDATION_ERROR.
+ */
 export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
   return retrying(async () => {
     const before = await getIncident(scope, id);
@@ -103,7 +106,10 @@ function mustKeepOpener({ origin, monitorId }: IncidentHead, { monitorIds }: Inc
     throw invalid("monitorIds", "must begin with the monitor that opened the incident");
 }
 
-/** Changes the text of an update without another notification. The same text changes nothing. Throws NOT_FOUND, CONFLICT where the timeline is full, PRECONDITION_FAILED. */
+/**
+ * Changes the text of an update without another notification. The same text changes nothing. Throws
+ * NOT_FOUND, CONFLICT if the timeline is full, PRECONDITION_FAILED.
+ */
 export function editUpdate(
   scope: Scope,
   id: string,
@@ -134,7 +140,10 @@ export async function listRevisions(
   return revisionsOf(scope, id, updateId);
 }
 
-/** Writes, publishes or withdraws a postmortem. Throws NOT_FOUND, CONFLICT where it can't be published yet or the timeline is full, PRECONDITION_FAILED. */
+/**
+ * Writes, publishes or withdraws a postmortem. Throws NOT_FOUND, CONFLICT if it can't be published
+ * yet or the timeline is full, PRECONDITION_FAILED.
+ */
 export function updatePostmortem(
   scope: Scope,
   id: string,
@@ -179,7 +188,10 @@ export function deletePostmortem(scope: Scope, id: string): Promise<typeof delet
   });
 }
 
-/** Adds an internal note. The incident's version and `updatedAt` stay unchanged, so nothing public shows it. Throws NOT_FOUND, CONFLICT where the timeline is full. */
+/**
+ * Adds an internal note. The incident's version and `updatedAt` stay unchanged, so nothing public
+ * shows it. Throws NOT_FOUND, CONFLICT if the timeline is full.
+ */
 export function addNote(
   scope: Scope,
   incidentId: string,

@@ -38,7 +38,7 @@ export type IncidentRecord = IncidentHead & {
   notes: Listed<IncidentNote>;
 };
 
-/** An incident with its latest updates, as many as a page shows. */
+/** An incident with the latest updates, limited to the number that a page shows. */
 export type ShownIncident = IncidentHead & { updates: readonly UpdateRecord[] };
 
 /** A tenant, and a signal that aborts the search when the client disconnects. */

@@ -168,7 +168,7 @@ export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
   });
 }
 
-/** Maximum staleness of another process's writes. */
+/** Maximum staleness of another process's writes, in milliseconds. */
 const trustedMs = 100;
 
 /** Whether several organizations share this appliance, as of the last refresh. */

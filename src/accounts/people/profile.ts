@@ -49,7 +49,7 @@ export async function reauthenticated(
 /**
  * Updates the signed-in person's profile. A new e-mail address requires the password. The response
  * does not reveal whether people of other organizations have the same address. Throws CONFLICT if a
- * person in one of the own organizations has it, VALIDATION_ERROR for the password, RATE_LIMITED.
+ * member of a shared organization has it, VALIDATION_ERROR for the password, RATE_LIMITED.
  */
 export function updateProfile(context: SignedInContext, patch: ProfilePatch): Promise<Profile> {
   const { store, clock, session } = context;

@@ -90,8 +90,8 @@ async function revokeInvitationsBy(scope: Scope, invitedById: string, role: read
 }
 
 /**
- * Changes a member's role and revokes what depended on the former role. Throws NOT_FOUND,
- * FORBIDDEN, and CONFLICT for the last owner.
+ * Changes a member's role, and revokes invitations and API keys that the new role can't create.
+ * Throws NOT_FOUND, FORBIDDEN, and CONFLICT for the last owner.
  */
 export function changeMember(scope: Scope, personId: string, role: Role): Promise<Member> {
   return retrying(async () => {

@@ -38,7 +38,7 @@ const Auth = z.enum(["password", "microsoft", "google"]).meta({
     "How `user` is let in: by its `password`; at Microsoft 365 by an app of Entra ID (`tenant`, `clientId`, `clientSecret`), at Google Workspace by a service account (`serviceAccountKey`), both with OAuth 2.0 and for the mailbox that `user` names. What the others take is cleared.",
 });
 
-/** The fields that are used of a Google service account file. The URLs in it are ignored. */
+/** The fields that are used from a Google service account file. Its URLs are ignored. */
 const ServiceAccount = z.object({
   type: z.literal("service_account"),
   client_email: z.email().max(254),

@@ -58,7 +58,7 @@ export async function usedCode(
 }
 
 /**
- * Codes that clockIssueOf reported as valid at another time. They are rejected even then, because
+ * Codes that `clockIssueOf` reported as valid at another time. They are rejected even then, because
  * the code can be a guess.
  */
 const namedSteps = recentSet(10_000);
@@ -196,7 +196,10 @@ export function countWrongCodeOf(store: Store, personId: string, at: string, add
     .where(eq(people.id, personId));
 }
 
-/** Returns a statement that removes a sign-in's own wrong codes from the report, because the person entered them. */
+/**
+ * Returns a statement that subtracts the wrong codes of a successful sign-in from the report,
+ * because the person entered them.
+ */
 export function forgiveWrongCodes(personId: string, sessionId: string): Statement {
   const own = sql`(select wrong_codes from ${sessions} where id = ${sessionId})`;
   return sql`update ${people} set wrong_codes = max(0, wrong_codes - ${own}),

@@ -27,8 +27,9 @@ import {
 import type { StoredStatus } from "../../core/statuses.ts";
 
 /**
- * Events that can lead to an alert, close a case or concern a new channel. A `reopening` event can
- * give a problem new recipients: monitors are attached to a channel or unmuted.
+ * Events that can cause an alert, close a case or announce a new channel. After a `reopening`
+ * event, monitors with a problem can have new recipients, because they were attached to a channel
+ * or unmuted.
  */
 const alerting = {
   "alert-channel.created": true,
@@ -190,7 +191,10 @@ function monitorUpdated({ snapshot, out, now }: Decision, monitorId: string) {
   if (remindAt !== memory.remindAt) out.remember(monitorId, { ...memory, remindAt });
 }
 
-/** Reopens the problems of all monitors that the event concerns, by themselves, their group or a channel. */
+/**
+ * Reopens the problems of the monitors to which the event refers: directly, through their group, or
+ * through a channel.
+ */
 function reopenAll(decision: Decision, event: LoggedEvent) {
   const { subjectId } = event;
   for (const monitor of decision.snapshot.monitors.values()) {

@@ -103,7 +103,7 @@ export class AlertFanOut {
   }
 }
 
-/** Returns which of these organizations have alert channels. */
+/** Returns the organizations among these that have alert channels. */
 async function organizationsWithChannels(store: Store, organizationIds: readonly string[]) {
   const rows = await store.query<{ id: string }>(
     `select value as id from json_each(?) where exists (

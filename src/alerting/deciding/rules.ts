@@ -10,7 +10,7 @@ export const steadyMs = 10 * 60_000;
 /** Days before a certificate's expiry at which channels are notified, once per step. */
 export const certificateDays = [14, 7, 3, 1] as const;
 
-/** What alerting remembers of a monitor between state changes. Times are Unix milliseconds. */
+/** Alerting state of a monitor between state changes. Times are Unix milliseconds. */
 export type Memory = {
   /** Latest state changes, oldest first. */
   changes: readonly number[];
@@ -141,8 +141,8 @@ function alertStep(
 }
 
 /**
- * Whether a reminder is due. One farther ahead than its interval was set before the clock went
- * back, and is due too.
+ * Whether a reminder is due. A reminder farther ahead than its interval was set before the clock
+ * went back, so it is due too.
  */
 export function isReminderDue(
   { remindAt }: Memory,
@@ -206,9 +206,9 @@ const isWeeksBack = (daysLeft: number, daysBefore: number) => daysLeft > daysBef
 export type IncidentStep = "opened" | "updated" | "resolved";
 
 /**
- * Returns the channels to notify of an incident: channels with incidents enabled, except those of
- * its monitor for an automatic one, because the outage alert reaches them. A resolution is sent
- * only to channels that were notified before.
+ * Returns the channels to notify of an incident: those with incidents enabled. For an automatic
+ * incident, channels of its monitor are left out, because the outage alert reaches them. A
+ * resolution is sent only to channels that were notified before.
  */
 export function incidentAudience(
   channels: readonly { id: string; enabled: boolean; incidents: boolean }[],
@@ -270,7 +270,7 @@ export type Queued = {
   /** Number of attempts that followed the schedule, without early ones. */
   scheduledAttempts: number;
   dueAt: number;
-  /** End of the claim of a process that may be sending it. */
+  /** End of the claim of the process that sends it; null without a claim. */
   leasedUntil: number | null;
   /** Null before the first attempt. */
   firstAttemptAt: number | null;
@@ -341,7 +341,7 @@ function isPrompted(one: Queued, queue: readonly Queued[], now: number): boolean
   );
 }
 
-/** Whether the due time and any claim have passed. */
+/** Whether its due time has passed and no claim is valid. */
 export function isDue(
   { dueAt, leasedUntil }: Pick<Queued, "dueAt" | "leasedUntil">,
   now: number,

@@ -35,7 +35,7 @@ export type WatchedMonitor = Required<AlertedMonitor> & {
   since: string;
   lastMessage: string | null;
   lastCheckedAt: string | null;
-  /** RFC 3339: since when its checks have no verdict; null if they have one. */
+  /** RFC 3339. Start of the time without a verdict; null if the last check had one. */
   notJudgedSince: string | null;
   latencyMs: number | null;
   reminderSeconds: number | null;
@@ -150,7 +150,7 @@ export async function loadSnapshot(
   organizationId: string,
   { monitorIds, incidentIds }: Subjects,
 ): Promise<Snapshot> {
-  // A batch of events often has several about one subject, which is read once.
+  // A batch often has several events about one subject. Each subject is read once.
   const read: Read = (text, ids) =>
     store.query(text, [
       ...(ids === undefined ? [] : [JSON.stringify([...new Set(ids)])]),

@@ -169,7 +169,7 @@ const refusedSteps: Record<string, string> = {
   DATA: "the mail",
 };
 
-/** Possible causes of a rejected sign-in, such as settings that administrators often forget. */
+/** Descriptions of rejected credentials, with settings that administrators often forget. */
 const letIn = {
   microsoft:
     "the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it",

@@ -43,7 +43,7 @@ const stillGathers = mustText(
   "exists (select 1 from deliveries where organization_id = ? and id = ? and status = 'gathering')",
 );
 
-/** Due time of a digest after another alert was added. After the maximum delay a new digest starts. */
+/** Returns the due time of a digest after another alert was added. After the maximum delay a new digest starts. */
 function digestDueAt({ createdAt, dueAt }: PendingDigest, now: number): number {
   if (dueAt + maxGatherMs <= now) return now + gatherMs;
   const latest = Math.max(createdAt + maxGatherMs, dueAt);

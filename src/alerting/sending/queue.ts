@@ -317,7 +317,7 @@ export function removeDeliveriesOf({ organizationId, receiverId }: ReceiverKey):
 
 export type Sent = { attempt: Attempt; verdict: Verdict };
 
-/** A receiver of deliveries, and how it gets them. */
+/** A receiver of deliveries, with the steps to send to it. */
 export type Receiver = {
   /** The channel type, or the subscriber's protocol. */
   type: string;

@@ -1,4 +1,4 @@
-/** Alerts from memory that check results can't be stored, and later that they are stored again. */
+/** Sends alerts from memory, without the database, when check results can't be stored and when they can be again. */
 import { type Leases, ofNode } from "../../cluster/leases.ts";
 import { timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";

@@ -47,7 +47,7 @@ export function onServer(command: Command): Command {
     .option("--json", "print JSON");
 }
 
-/** The server did not respond, or did not accept the key. */
+/** Error for a server that gives no usable response or does not accept the key. */
 export class NotAnswered extends Error {}
 
 /** The server of a command, and how to connect to it. */

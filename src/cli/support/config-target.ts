@@ -10,7 +10,7 @@ import { commandLineScope, type DataOptions, withData, withDatabase } from "./wi
 
 export type TargetOptions = DataOptions & ClientOptions & { org?: string };
 
-/** Where a configuration is applied or exported: a server, or the data on this machine. */
+/** Target or source of a configuration: a server, or the data on this machine. */
 type ConfigTarget = {
   apply(
     document: object,

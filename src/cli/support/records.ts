@@ -6,8 +6,8 @@ import { allOf, type Client, dataOf } from "./client.ts";
 const isId = (words: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(words);
 
 /**
- * Returns the only record with this name, or else the only one whose name matches without regard to
- * case, or begins with it. Throws NOT_FOUND, and VALIDATION_ERROR that lists all matches.
+ * Returns the only record with this name. If there is none, ignores case, and then accepts the
+ * beginning of a name. Throws NOT_FOUND, and VALIDATION_ERROR that lists all matches.
  */
 export function oneOf<T extends { id: string }>(
   noun: string,

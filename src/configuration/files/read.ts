@@ -121,7 +121,7 @@ async function readOne(file: string, variables: Variables): Promise<Merged | nul
   return { value, places };
 }
 
-/** Returns which other program a file belongs to, based on its top-level keys; null for none. */
+/** Identifies files of other programs by their top-level keys. Returns the end of an error sentence, or null. */
 function otherProgramOf(value: Fields): string | null {
   if (Object.hasOwn(value, "endpoints") || Object.hasOwn(value, "external-endpoints"))
     return "is a configuration of Gatus: `signalbox import gatus FILE --org SLUG` imports it";

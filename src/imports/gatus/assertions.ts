@@ -92,7 +92,7 @@ function compared(subject: Subject, op: Comparison, expected: string, isLength: 
   return about(subject, op === "<" ? "lessThan" : "greaterThan", bound);
 }
 
-/** Compares text. To Gatus, JSON `1` and `"1"` are equal. */
+/** Converts a comparison with a text. Gatus treats JSON `1` and `"1"` as equal. */
 function equality(subject: Subject, isWanted: boolean, expected: string): Judged {
   const expectation = expectationIn(expected);
   const search = (source: string) => searched(subject, isWanted, source);
@@ -130,7 +130,7 @@ function equality(subject: Subject, isWanted: boolean, expected: string): Judged
   return about(subject, isWanted ? "equals" : "notEquals", text);
 }
 
-/** Matches the whole text. Gatus trims the body first. */
+/** Returns an assertion that matches the whole text. Gatus trims the body first. */
 function searched(subject: Subject, isWanted: boolean, source: string): Judged {
   const flags = source.includes(".*") ? "(?s)" : "";
   const body = subject.source === "body";

@@ -15,7 +15,7 @@ const webhook =
 /** Keys of the mail server, which is a setting of the organization. */
 const mailServerKeys = ["from", "username", "password", "host", "port"];
 
-/** Converters by provider. */
+/** Functions that convert the settings of a provider, by its name. */
 const providers: Readonly<Record<string, (s: Section) => Mapped>> = {
   slack: webhook("slack"),
   discord: webhook("discord"),

@@ -1,4 +1,4 @@
-/** Reads a condition of Gatus: its operands, and what an operand must be to satisfy it. */
+/** Parses conditions of Gatus, and tests whether a value satisfies one. */
 import { excerpt } from "../../core/text/words.ts";
 import { comparedNumber, integerIn } from "./values.ts";
 

@@ -122,9 +122,9 @@ async function readDocument(
 type Expanded = Parsed & { names: ReadonlySet<string> };
 
 /**
- * Unset variables expand to nothing. Markers replace them during parsing, so that variables in comments are not
- * reported. A file that does not parse with markers, such as one with a variable on a separate line, is parsed
- * without them.
+ * Parses a file with variables expanded; unset ones expand to nothing. Markers replace them during
+ * parsing, so that variables in comments are not reported. A file that does not parse with markers
+ * is parsed without them. An example is a variable on a separate line.
  */
 async function parseExpanded(
   name: string,

@@ -87,7 +87,7 @@ function satisfyingStatus({ op, expected, placeholder }: Condition): (status: nu
   return (status) => isFine(String(status));
 }
 
-/** Whether Gatus reads the compared text as 0, as for a second condition after `&&`. */
+/** Whether Gatus reads the compared text as 0. This happens with a second condition after `&&`. */
 const isMisread = ({ op, expected }: Condition) =>
   /[<>]/.test(op) && comparedNumber(expected) === 0 && !/^[+-]?[0.]+[a-zµμ]*$/.test(expected);
 

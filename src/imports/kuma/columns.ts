@@ -2,11 +2,6 @@
 import type { Fields } from "../../core/collections/objects.ts";
 import type { KumaSource, TableName } from "./source.ts";
 
-/**
- * Columns by table. Each is imported, internal to Uptime Kuma, or lost. The report mentions lost
- * and unknown columns that have a value.
- */
-
 type Lost = {
   /** Explanation of the difference. */
   words?: string;
@@ -15,6 +10,10 @@ type Lost = {
 };
 type Columns = { imported: string; internal?: string; lost?: Readonly<Record<string, Lost>> };
 
+/**
+ * Columns by table. Each is imported, internal to Uptime Kuma, or lost. The report mentions lost and
+ * unknown columns that have a value.
+ */
 const catalog: Partial<Record<TableName, Columns>> = {
   monitor: {
     imported: `id name description active interval url type weight hostname port keyword maxretries ignore_tls

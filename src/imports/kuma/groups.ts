@@ -1,4 +1,4 @@
-/** Flattens the nested groups of Uptime Kuma. */
+/** Flattens the nested groups of Uptime Kuma: the full path of a group becomes its name. */
 import { importBounds } from "../../core/limits.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { unreadable } from "../limits.ts";
@@ -7,10 +7,6 @@ import { text } from "../values.ts";
 import type { NotesOfLost } from "./columns.ts";
 import type { Tags } from "./tags.ts";
 import { byId, clean, idOf, isGroup, isOn, number, paragraphs } from "./values.ts";
-
-/*
- * Uptime Kuma nests groups, and groups here are flat, so the full path of a group becomes its name.
- */
 
 export const maxChannels = 50;
 const separator = " / ";

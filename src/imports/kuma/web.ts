@@ -179,7 +179,7 @@ export function jsonAssertion(m: Fields): Query {
   return { assertion: { source: "json", path, ...comparison }, notes };
 }
 
-/** Like `jsonAssertion`, but uses the short fields of HTTP monitors where they suffice. */
+/** Like `jsonAssertion`, but uses the simpler fields of HTTP monitors if they suffice. */
 export function jsonQuery(m: Fields): { fields: Fields; notes?: string[]; missing?: string[] } {
   const { assertion, notes, missing = [] } = jsonAssertion(m);
   if (assertion === null) return { fields: {}, missing };

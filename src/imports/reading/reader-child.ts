@@ -36,7 +36,7 @@ function yieldToOthers() {
     setPriority(10);
     writeFileSync("/proc/self/oom_score_adj", "1000");
   } catch {
-    // Fails on other systems than Linux, which don't need it.
+    // Only Linux has this file.
   }
 }
 

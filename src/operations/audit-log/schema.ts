@@ -40,7 +40,7 @@ export type AuditFilters = z.output<typeof AuditFilters>;
 export const AuditQuery = z.strictObject({ ...pageFields, ...filters });
 export type AuditQuery = z.output<typeof AuditQuery>;
 
-/** Who made which change, and when. New values are left out, because they can be secret. */
+/** An entry of the audit log. New values are left out, because they can be secret. */
 export const AuditEntry = z.object({
   /** Position in the log. */
   id: z.string(),

@@ -51,8 +51,8 @@ export async function examineSchedule({ store, vault, clock }: Stored): Promise<
       ),
     ];
   const since = Date.parse(lastSuccessAt ?? updatedAt);
-  // The age counts at the earliest from the last change of the schedule, which can have been off
-  // before.
+  // The age is counted from the last change of the schedule at the earliest, because the schedule
+  // can have been off before.
   const judgedSince = Math.max(since, Date.parse(updatedAt));
   const age = ago(now, since);
   if (now - judgedSince <= maxAgeMs) {

@@ -202,7 +202,7 @@ const isOfNode = (open: OpenProblem, leases: Leases) =>
 const endProblem = (problem: OpenProblem, reason: string, now: number): Statement[] =>
   recordProblemEnd(problem, reason, now, [problem.organizationId]);
 
-/** Finds missing nodes, problems of nodes that returned, and problems of nodes that were removed permanently. */
+/** Finds missing nodes, nodes that returned, and problems of nodes that were removed permanently. */
 async function missingNodes(
   all: readonly OpenProblem[],
   recipients: readonly string[],

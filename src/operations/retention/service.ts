@@ -31,7 +31,7 @@ type Dependencies = {
   leases: Leases;
   log: Log;
   kept: KeptDays;
-  /** Stores the positions of this node's followers, and returns the lowest position of all others. */
+  /** Returns the position in the event log that all followers of this process have reached. */
   readUpTo: () => Promise<number>;
   /** Work that every node does each minute. */
   eachMinute?: () => Promise<void>;
