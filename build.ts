@@ -52,7 +52,7 @@ async function buildAll() {
   if (process.argv.includes("--all")) {
     const { state, output } = await audit();
     if (state === "vulnerable") throw new Error(output);
-    if (state === "skipped") console.warn(`NOT AUDITED: the registry tells nothing: ${output}`);
+    if (state === "skipped") console.warn(`NOT AUDITED: no response from the registry: ${output}`);
     for (const [target, name] of Object.entries(targets))
       await compile(`dist/${name}`, target as keyof typeof targets);
     await writeChecksums([...Object.values(targets), "signalbox.cdx.json"]);

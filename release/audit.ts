@@ -20,5 +20,5 @@ export async function audit(environment = process.env): Promise<Audit> {
   if ((await run.exited) === 0) return { state: "clean", output: stdout };
   return /^\d+ vulnerabilit/m.test(stdout)
     ? { state: "vulnerable", output: stdout }
-    : { state: "skipped", output: stderr.trim() || `No answer within ${longestMs / 1000} s.` };
+    : { state: "skipped", output: stderr.trim() || `No response within ${longestMs / 1000} s.` };
 }

@@ -26,7 +26,8 @@ export const alertRoutes = (dependencies: TestDependencies) =>
         name: "listAlerts",
         access: "read",
         summary: "List alerts",
-        description: "Alerts that went to at least one channel, newest first; kept for 90 days.",
+        description:
+          "Alerts that were sent to at least one channel, newest first; stored for 90 days.",
         query: AlertQuery,
         response: pageOf(AlertSummary),
         handle: ({ scope, query }) => listAlerts(scope, query),
@@ -59,7 +60,7 @@ export const alertRoutes = (dependencies: TestDependencies) =>
         timeoutSeconds: 30,
         summary: "Send a test alert",
         description:
-          "At once, also to a disabled channel. Answers the delivery, whose `error` says in one sentence why it failed, if it did; it is not tried again.",
+          "Sends immediately, even to a disabled channel, and returns the delivery. If it failed, `error` is the reason in one sentence; there is no retry.",
         data: Delivery,
         handle: ({ scope, params }) => testChannel(scope, dependencies, params.id),
       }),

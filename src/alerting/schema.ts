@@ -39,7 +39,7 @@ const DeliveryAttempt = z
   .object({
     at: Timestamp,
     outcome: z.enum(["delivered", "failed"]),
-    message: z.string().meta({ description: "One sentence; never what the receiver said." }),
+    message: z.string().meta({ description: "One sentence, without text of the receiver." }),
     durationMs: z.int(),
   })
   .meta({ id: "DeliveryAttempt" });

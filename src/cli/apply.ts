@@ -77,7 +77,7 @@ function report(results: readonly ConfigResult[], { json }: Flags) {
 const signs = { create: "+", adopt: "~", update: "~", delete: "-", release: "-" };
 const notes: Partial<Record<ConfigChange["action"], string>> = {
   adopt: " (taken over)",
-  release: " (kept, but no longer managed)",
+  release: " (not deleted, but no longer managed)",
 };
 
 /** Renders the result of an apply as lines for people. */

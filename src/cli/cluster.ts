@@ -33,7 +33,7 @@ export function addCluster(program: Command) {
       report(moved, options, [
         `The cluster holds ${inWords(moved)}, each table compared: the same rows in the same order.`,
         `The file is kept as ${keptAside}.`,
-        ...(replaced === null ? [] : [`What the cluster held before is kept as ${replaced}.`]),
+        ...(replaced === null ? [] : [`The former data of the cluster is stored as ${replaced}.`]),
         `Copy ${key} into the data directory of every other machine before it starts.`,
       ]);
     });
@@ -110,7 +110,7 @@ function wrongServers(servers: Servers): string[] {
       .filter(({ alive }) => !alive)
       .map(({ name, lastSeenAt }) => `${name} is gone since ${lastSeenAt}`),
     ...(nodes.length > 0 && freeShards > 0
-      ? [`${freeShards} shards of the monitors are nobody's`]
+      ? [`${freeShards} shards of the monitors have no node`]
       : []),
   ];
 }

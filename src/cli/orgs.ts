@@ -52,7 +52,7 @@ export function addOrgs(program: Command) {
       withData(options, async (data) => {
         const { id, name } = await getOrganization(data.store, slug);
         if (options.yes !== true)
-          throw invalid("--yes", `is needed to delete ${name} with everything in it, for good`);
+          throw invalid("--yes", `is needed to delete ${name} permanently, with all its data`);
         await deleteOrganization(commandLineScope(data, id), id);
         if (options.json) printJson({ id, slug, deleted: true });
         else say(`${name} is deleted.`);

@@ -192,7 +192,7 @@ function assertSystemd() {
 
 function assertSystemdAsRoot() {
   assertSystemd();
-  if (process.getuid?.() !== 0) throw new Error("Only root may do this; try it with sudo.");
+  if (process.getuid?.() !== 0) throw new Error("Only root can do this; try it with sudo.");
 }
 
 /** Runs systemctl and returns its output. Throws with its error message. */
@@ -231,8 +231,8 @@ function writeTemplate(file: string) {
   mkdirSync(dirname(file), { recursive: true, mode: 0o755 });
   chmodSync(dirname(file), 0o755);
   const text = `# Settings of the service, such as SIGNALBOX_PUBLIC_PORT=8080; see signalbox serve --help.
-# Options of the unit win over them. After a change: systemctl reload signalbox
-# Everybody on this machine may read this: passwords belong into files of their own.
+# Options of the unit take precedence. After a change: systemctl reload signalbox
+# Everyone on this machine can read this file: store passwords in separate files.
 `;
   writeFileSync(file, text);
   chmodSync(file, 0o644);

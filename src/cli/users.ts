@@ -162,7 +162,7 @@ async function createUser(data: Data, options: NewUserOptions) {
     return tell({ ...person, role }, null, options.json);
   }
   if (options.name === undefined)
-    throw invalid("--name", "is required, or --existing for somebody who signs in already");
+    throw invalid("--name", "is required, or --existing for a person who signs in already");
   const name = parse(PersonName, options.name, "--name");
   const { password, isMade } = passwordFor(options, [email, name, organization]);
   const { id, isShared } = await addMember(scope, { email, name, role, password });

@@ -8,7 +8,7 @@ export const configDashboardRoutes = routesUnder("/configuration").get(
     name: "listManagedRecords",
     access: "read",
     long: true,
-    summary: "List what configurations manage, and what differs from them",
+    summary: "List the records that configurations manage, and their drift",
     query: ManagedQuery,
     data: z.array(ManagedRecord),
     handle: async ({ scope, query }) => {

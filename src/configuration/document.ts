@@ -6,9 +6,9 @@ import { fieldsOf, type SectionName, sectionNames, sections } from "./sections-s
 type Json = { [name: string]: unknown };
 
 const words: Record<SectionName, string> = {
-  alertChannels: "Places where alerts go, by their keys.",
+  alertChannels: "Alert channels, by their keys.",
   groups: "Folders of the Monitors page, by their keys.",
-  monitors: "What is watched, by their keys.",
+  monitors: "Monitors, by their keys.",
   maintenanceWindows: "Planned work, by their keys.",
   statusPages: "Public pages, by their keys.",
 };
@@ -70,7 +70,7 @@ export function configSchema(): Json {
     defaults: z
       .strictObject(perSection((section) => defaultsOf(section).optional()))
       .optional()
-      .meta({ description: "Fields of every entry that takes them and does not have its own." }),
+      .meta({ description: "Default fields for all entries that accept them." }),
     ...perSection((section) => sectionOf(section).optional()),
   });
   const json = z.toJSONSchema(whole, { io: "input", unrepresentable: "any" }) as Json;

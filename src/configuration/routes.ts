@@ -10,8 +10,7 @@ export const configRoutes = routesUnder("/api/v1/config")
       access: "read",
       long: true,
       summary: "Get the organization as a configuration",
-      description:
-        "Without its secrets, of which only the places are told. `signalbox export` writes it as YAML.",
+      description: "Secrets are replaced by their paths. `signalbox export` writes it as YAML.",
       data: ConfigExport,
       // The request can wait for other changes to the organization.
       timeoutSeconds: 120,

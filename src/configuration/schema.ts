@@ -27,9 +27,9 @@ export const ConfigDocument = z
 const flag = z.enum(["true", "false", ""], "must be true or false").optional();
 
 export const ConfigQuery = z.strictObject({
-  dryRun: flag.meta({ description: "`true` answers what would change, and changes nothing." }),
+  dryRun: flag.meta({ description: "`true` returns the changes without making them." }),
   prune: flag.meta({
-    description: "`true` deletes what the same source has made and does not name any more.",
+    description: "`true` deletes records that the same source created and no longer contains.",
   }),
   yes: flag.meta({ description: "`true` lets `prune` delete more than 20 % of that." }),
   adopt: flag.meta({
@@ -50,11 +50,11 @@ export const ConfigChange = z
   .object({
     section: z.string(),
     key: z.string(),
-    id: z.string().nullable().meta({ description: "Null for what would be made." }),
+    id: z.string().nullable().meta({ description: "Null for a record that would be created." }),
     name: z.string(),
     action: z.enum(["create", "adopt", "update", "delete", "release"]).meta({
       description:
-        "`adopt` takes over what was there; `release` keeps the record of what was taken over, or can't be deleted, and manages it no more.",
+        "`adopt` manages an existing record from now on. `release` stops managing an adopted record, or one that can't be deleted, without deleting it.",
     }),
     fields: z.array(ConfigFieldChange),
   })
@@ -64,7 +64,7 @@ export type ConfigChange = z.infer<typeof ConfigChange>;
 export const ConfigResult = z
   .object({
     source: z.string(),
-    applied: z.boolean().meta({ description: "False for a dry run, and where nothing changes." }),
+    applied: z.boolean().meta({ description: "False for a dry run, and if nothing changes." }),
     changes: z.array(ConfigChange),
     unchanged: z.int(),
   })

@@ -42,7 +42,7 @@ export async function mailStatements(
     return {
       statements: [],
       hints: [
-        `The mail server could not be taken: ${error.message} Set it in Settings, or e-mails are not sent.`,
+        `The mail server could not be imported: ${error.message} Set it in Settings, or e-mails are not sent.`,
       ],
     };
   }

@@ -122,7 +122,8 @@ async function pageInput(
     (host) => !scope.ownHosts.reserves(host) && !taken.some((one) => one.host === host),
   );
   for (const host of wanted)
-    if (!free.includes(host)) notes.push(`Without its host name ${host}: it leads elsewhere here.`);
+    if (!free.includes(host))
+      notes.push(`Without its host name ${host}: another page here has it.`);
   const { password: _password, ...input } = parse(NewStatusPage, {
     ...fields,
     hosts: free,

@@ -370,7 +370,7 @@ async function withFreeSlug(
     if (rows.length > 0 || (count > 1 && isWanted(wanted))) continue;
     if (count > 1)
       planned.notes.push(
-        `Its address is /status/${wanted}: /status/${slug} is somebody else's here.`,
+        `Its address is /status/${wanted}: /status/${slug} belongs to another page here.`,
       );
     return { ...planned, fields: { ...planned.fields, slug: wanted } };
   }

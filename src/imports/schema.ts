@@ -56,7 +56,11 @@ export const UploadPart = z.strictObject({
     .regex(/^\d{1,13}$/, "must be a whole number of bytes")
     .transform(Number)
     .meta({
-      override: { type: "integer", minimum: 0, description: "Where in the file it begins." },
+      override: {
+        type: "integer",
+        minimum: 0,
+        description: "Position of the part in the file, in bytes.",
+      },
     }),
 });
 
@@ -69,6 +73,6 @@ export const ImportStart = z.strictObject({
     .max(5_000)
     .nullable()
     .default(null)
-    .meta({ description: "What is wanted, such as `monitor:17`; null for everything." }),
+    .meta({ description: "Selected records, such as `monitor:17`; null for all." }),
   paused: z.boolean().default(false),
 });

@@ -127,7 +127,7 @@ export class ImportUploads {
     if (upload?.id !== id)
       throw new AppError(
         "NOT_FOUND",
-        "This upload is over, another one took its place, or another machine has it. Choose the file again.",
+        "This upload has expired, was replaced, or is on another machine. Choose the file again.",
       );
     upload.touchedAt = this.#clock();
     return upload;

@@ -94,7 +94,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
       access: "write",
       summary: "Edit the text of an update",
       description:
-        "Status pages say that it was edited; nobody is notified. What it said before is kept.",
+        "Status pages show that it was edited; no one is notified. The earlier text is stored.",
       body: IncidentUpdatePatch,
       data: Incident,
       errors: ["PRECONDITION_FAILED"],
@@ -118,7 +118,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
       access: "write",
       summary: "Write or publish the postmortem of an incident",
       description:
-        "A draft until it is `published`, which is a conflict before the incident is resolved. `notify` tells the subscribers of status pages.",
+        "A draft until it is `published`. Publishing before the incident is resolved is a conflict. `notify` notifies the subscribers of status pages.",
       body: PostmortemPatch,
       data: Incident,
       errors: ["CONFLICT", "PRECONDITION_FAILED"],
@@ -140,7 +140,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
       name: "addIncidentNote",
       access: "write",
       summary: "Add an internal note to an incident",
-      description: "Only who may read the incident reads it. Nobody is notified.",
+      description: "Visible only to people who can read the incident. No one is notified.",
       body: NewIncidentNote,
       data: IncidentNote,
       status: 201,

@@ -81,7 +81,7 @@ export const IncidentNote = z
   .meta({
     id: "IncidentNote",
     description:
-      "An internal note: no status page, feed, subscriber or alert channel is told of it. A monitor notes why it posted.",
+      "An internal note, which is never sent to a status page, feed, subscriber or alert channel. Monitors note the reason for their updates.",
     example: {
       id: "01a1fb9a-02d1-7b1e-8c40-5d2f6a7b8c9d",
       message: "The key is cached in the worker: restart it.",

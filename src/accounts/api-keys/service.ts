@@ -61,7 +61,7 @@ function mustMakeKeys(organizationId: string, personId: string) {
   return must(
     sql`exists (select 1 from ${memberships} where organization_id = ${organizationId}
       and person_id = ${personId} and role in (select value from ${listed(keyMakers)}))`,
-    () => new AppError("FORBIDDEN", "You may no longer create API keys here."),
+    () => new AppError("FORBIDDEN", "You are no longer allowed to create API keys here."),
   );
 }
 

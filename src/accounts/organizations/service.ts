@@ -133,7 +133,7 @@ export async function getOwnOrganization({ store, organizationId }: Scope) {
     .from(organizations)
     .innerJoin(organizationSettings, eq(organizationSettings.organizationId, organizations.id))
     .where(eq(organizations.id, organizationId));
-  if (row === undefined) throw new Error("An organization that asks is not there.");
+  if (row === undefined) throw new Error("The organization of the request does not exist.");
   return row;
 }
 

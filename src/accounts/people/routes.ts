@@ -25,7 +25,7 @@ export const peopleRoutes = routesUnder("/people")
       role: "admin",
       summary: "Change a person's role",
       description:
-        "Only an owner adds or changes an owner. What the earlier role allowed ends: open pages of the organization, and invitations and keys that the person created and may no longer create.",
+        "Only an owner can add or change an owner. Rights of the earlier role end: open pages of the organization close, and invitations and keys that the new role can't create are revoked.",
       body: MemberPatch,
       data: Member,
       errors: ["CONFLICT"],

@@ -57,7 +57,7 @@ export async function mustManage(scope: Scope, roles: readonly Role[]): Promise<
   if (actor.type !== "person" || actor.id === null) return [];
   const own = await findMembership(scope, actor.id);
   if (own === null || !roles.every((role) => mayManage(own.role, role)))
-    throw new AppError("FORBIDDEN", "Only an owner may add, change or remove an owner.");
+    throw new AppError("FORBIDDEN", "Only an owner can add, change or remove an owner.");
   return [mustStillBe(own)];
 }
 

@@ -10,7 +10,7 @@ export const settingsDashboardRoutes = routesUnder("/settings").get(
     name: "listAuthorities",
     access: "read",
     role: "admin",
-    summary: "Say whose the certificates of the settings are, and until when",
+    summary: "List the certificate authorities in the settings, with their expiry",
     data: z.array(TrustedAuthority),
     handle: ({ scope }) => authoritiesOf(scope),
   }),

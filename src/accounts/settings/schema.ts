@@ -199,7 +199,7 @@ export const Settings = z
   })
   .meta({
     id: "Settings",
-    description: "What an organization sets for itself.",
+    description: "Settings of an organization.",
     example: {
       smtp: {
         host: "mail.lan",

@@ -189,7 +189,7 @@ export const channelKinds = {
       }),
       silent: z.boolean().default(false).meta({ description: "Messages make no sound." }),
       server: HttpUrl.default("https://api.telegram.org").meta({
-        description: "A Bot API server of your own, where there is one.",
+        description: "Your own Bot API server, if you run one.",
       }),
       template,
     },
@@ -227,7 +227,7 @@ export const channelKinds = {
         description: "Of outages, from 1 (lowest) to 5 (highest); everything else has at most 3.",
       }),
       tags: Tags.default([]).meta({
-        description: "Of every message, beside the sign of its kind.",
+        description: "Tags of every message, in addition to the emoji of its kind.",
       }),
       template,
     },
@@ -326,7 +326,10 @@ export const channelKinds = {
       server: HttpUrl,
       key: nullable(
         z.string().regex(/^[-_A-Za-z0-9]{1,128}$/, "must have 1 to 128 letters, digits, - or _"),
-      ).meta({ description: "What is saved under it on the server; or else `urls`." }),
+      ).meta({
+        description:
+          "The configuration key of services that are saved on the server, instead of `urls`.",
+      }),
       tag: nullable(line(200)).meta({
         description:
           "Only what has one of these tags under the key: `a, b` is either, `a b` both. Null: all of it.",

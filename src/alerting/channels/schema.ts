@@ -64,7 +64,7 @@ export const AlertChannel = shownOf(
   },
   {
     id: "AlertChannel",
-    description: "A place where alerts go. Its secrets are write-only.",
+    description: "A target of alerts. Its secrets are write-only.",
     example: {
       id: "01a1fb99-4d72-7e11-9c3a-5b7d9f1e3a46",
       type: "slack",

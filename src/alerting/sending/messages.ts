@@ -62,7 +62,7 @@ export function messageOf(
   problem: Message["problem"] = null,
 ): Message {
   const [alert, ...more] = alerts;
-  if (alert === undefined) throw new Error("A message needs something to tell.");
+  if (alert === undefined) throw new Error("A message needs an alert.");
   const at = alerts.reduce((last, alert) => (alert.at > last ? alert.at : last), alert.at);
   if (more.length > 0) {
     const latest = latestOfEach(alerts);

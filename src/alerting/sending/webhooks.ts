@@ -12,7 +12,7 @@ export const webhookHeaders = z.object({
   }),
   "webhook-signature": z.string().optional().meta({
     description:
-      "`v1,` and the Base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the receiver's `secret`: the bytes whose Base64 stands behind `whsec_`.",
+      "`v1,` and the Base64 HMAC-SHA256 of `webhook-id.webhook-timestamp.body` under the receiver's `secret`: the bytes whose Base64 follows `whsec_`.",
   }),
 });
 

@@ -108,7 +108,7 @@ const Seconds = z
 
 const Key = z
   .string()
-  .regex(/^sbx_[0-9A-Za-z]{43}$/, "must hold an API key: sbx_ and 43 letters and digits");
+  .regex(/^sbx_[0-9A-Za-z]{43}$/, "must be an API key: sbx_ and 43 letters and digits");
 
 export const addressIn = (name: string, text: string | undefined) =>
   text === undefined ? undefined : parse(ServerAddress, text, name);

@@ -23,7 +23,7 @@ export function expanded(
     const [, name = "", fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(inner) ?? [];
     if (name === "")
       return fail(
-        "${…} must hold a variable, a variable with :- and a default, or file: and a path",
+        "${…} must contain a variable, a variable with :- and a default, or file: and a path",
       );
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (fallback !== undefined) return value === undefined || value === "" ? fallback : value;

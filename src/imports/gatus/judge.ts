@@ -72,7 +72,7 @@ function apply(judged: Judged | "done", written: string, { fields, missing, note
   else if ("never" in judged)
     missing.push(`the condition ${quoted(written)}: it never holds in Gatus either`);
   else if ("always" in judged)
-    notes.push(`Without the condition ${quoted(written)}, which always holds in Gatus.`);
+    notes.push(`Without the condition ${quoted(written)}, which is always satisfied in Gatus.`);
   else addAssertions(fields, judged.assertions);
 }
 

@@ -32,7 +32,7 @@ const reasons: Readonly<Record<string, string>> = {
   "provider.slack.title": message,
   "provider.discord.title": message,
   "provider.discord.message-content":
-    "messages mention nobody; add the mention to the channel's template",
+    "messages contain no mentions; add them to the channel's template",
   "provider.teams.title": message,
   "provider.teams.client": ownClient,
   "provider.teams-workflows.title": message,

@@ -144,7 +144,7 @@ export class GatusPlan {
       ...(this.#comparesNumbers
         ? ["A value that an answer lacks fails a comparison such as < 100. Gatus compares it as 0."]
         : []),
-      "Gatus keeps its history outside its configuration, so history starts empty here.",
+      "Gatus stores its history outside the configuration, so the history here is empty.",
     ];
   }
 
@@ -259,7 +259,7 @@ export class GatusPlan {
         basis: [basis, ids, [...groupIds]],
         links: { monitorIds: ids.slice(0, maxMonitors), groupIds: [...groupIds] },
         notes: [
-          "Alerts are held, and checks count in uptime, as in Gatus.",
+          "Alerts are suppressed, and checks count towards uptime, as in Gatus.",
           ...(ids.length > maxMonitors
             ? [`Has the first ${maxMonitors} of ${ids.length} monitors.`]
             : []),

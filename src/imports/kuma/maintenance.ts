@@ -77,7 +77,7 @@ function timesOf(
   const from = wallOf(row["start_date"]);
   const until = wallOf(row["end_date"]);
   if (strategy === "single") {
-    if (from === null || until === null) return { reason: "it has no beginning or no end" };
+    if (from === null || until === null) return { reason: "it has no start or no end" };
     let [startsAt, endsAt] = [instant(from), instant(until)];
     if (Date.parse(endsAt) - Date.parse(startsAt) > maxLengthMs) {
       // A current maintenance starts now, because its past part no longer matters.
@@ -172,7 +172,7 @@ function isDayOfMonth(day: Date, days: readonly number[]): boolean {
 
 /** Converts a cron expression with fixed times on all days, on weekdays or on days of the month. */
 function cronOf(cron: string, seconds: number): Recurring | { reason: string } {
-  const reason = { reason: `its cron expression ${cron} has no equal here` };
+  const reason = { reason: `its cron expression ${cron} has no equivalent here` };
   const parts = cron.trim().split(/\s+/);
   const [minute, hour, dom, month, dow] = parts;
   if (

@@ -71,7 +71,7 @@ export const types: Record<string, (m: Fields, installation: Installation) => Ma
       others.length === 0
         ? []
         : [
-            `Asks its first node alone. For the others make monitors of their own: ${others.join(", ")}.`,
+            `Checks only the first node. Create separate monitors for the others: ${others.join(", ")}.`,
           ];
     return {
       type: "http",
@@ -177,11 +177,11 @@ function dns(m: Fields): Mapped {
   const addresses = servers.filter((server) => /^[\d.]+$|:/.test(server));
   if (servers.length > 1)
     notes.push(
-      `Asks ${addresses[0] ?? "this machine's name server"} alone, not ${servers.join(", ")}.`,
+      `Queries only ${addresses[0] ?? "this machine's name server"}, not ${servers.join(", ")}.`,
     );
   else if (servers.length === 1 && addresses.length === 0)
     notes.push(
-      `Asks this machine's name server: ${servers[0]} is a name, and an address is needed.`,
+      `Queries this machine's name server: ${servers[0]} is a name, and an address is needed.`,
     );
   const [address] = addresses;
   const port = number(m["port"]) || 53;

@@ -113,7 +113,7 @@ export function monitorOf(m: Fields, installation: Installation): Converted {
     fields: { ...base, description: description.slice(0, 2_000), paused: true },
     notes: [
       reason,
-      ...(issue === null ? [] : [`It stands in as ${text(base["type"])}.`]),
+      ...(issue === null ? [] : [`It was replaced by the type ${text(base["type"])}.`]),
       ...notes,
     ],
     isIncomplete: true,

@@ -33,7 +33,7 @@ async function openFile(
 ): Promise<KumaSource> {
   for (const path of folder === null ? [] : [file, `${file}-wal`])
     if ((await lstat(path).catch(() => null))?.isSymbolicLink())
-      throw unreadable(basename(path), "it is a symbolic link, which may lead anywhere.");
+      throw unreadable(basename(path), "it is a symbolic link, which can point anywhere.");
   const { size, isFile } = await stat(file).then((its) => ({
     size: its.size,
     isFile: its.isFile(),

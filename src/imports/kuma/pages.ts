@@ -133,7 +133,7 @@ function notesOfUnused(row: Fields): string[] {
   return [
     ...(lacking.length > 0 ? [`Without its ${lacking.join(", ")}.`] : []),
     ...(isOn(row["show_tags"]) ? ["Tags are not shown."] : []),
-    ...(isOn(row["show_certificate_expiry"]) ? ["The end of certificates is not shown."] : []),
+    ...(isOn(row["show_certificate_expiry"]) ? ["The expiry of certificates is not shown."] : []),
   ];
 }
 

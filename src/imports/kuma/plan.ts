@@ -236,7 +236,7 @@ function leaveOthers(rows: Rows, leave: Leave, lost: NotesOfLost) {
       `${text(row["protocol"])}://${text(row["host"])}:${number(row["port"])}`,
       proxyOf(row) === null
         ? "Not taken: a proxy here is one of HTTP or SOCKS5, itself not encrypted. Monitors that need it are paused."
-        : "Not taken by itself: it stands in each monitor that goes through it.",
+        : "Not imported as a record: it is part of each monitor that uses it.",
       ...lost("proxy", row),
     );
   for (const row of rows.docker_host)
@@ -244,7 +244,7 @@ function leaveOthers(rows: Rows, leave: Leave, lost: NotesOfLost) {
       "docker-host",
       row,
       text(row["name"]),
-      "Not taken by itself: what it is stands in each monitor of a container.",
+      "Not imported as a record: it is part of each container monitor.",
       ...lost("docker_host", row),
     );
   for (const row of rows.remote_browser)

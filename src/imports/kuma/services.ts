@@ -43,7 +43,7 @@ export const smtp = (m: Fields): Mapped => ({
   fields: { ...hostAndPort(m, 25), tls: tlsOf(m), certificateExpiryDays: null },
   notes:
     text(m["smtp_security"]) === ""
-      ? ["Does not begin TLS; Uptime Kuma did where the server offers it."]
+      ? ["Does not start TLS; Uptime Kuma did if the server offered it."]
       : [],
 });
 
@@ -152,7 +152,7 @@ export const webSocket = (m: Fields): Mapped => ({
       ? []
       : [`Asks for no subprotocol (it was ${text(m["ws_subprotocol"])}).`]),
     ...(isOn(m["ws_ignore_sec_websocket_accept_header"])
-      ? ["The server has to answer with the right Sec-WebSocket-Accept."]
+      ? ["The server must respond with the correct Sec-WebSocket-Accept."]
       : []),
   ],
 });
@@ -185,7 +185,7 @@ export const game = (m: Fields, name: string): Mapped => ({
   notes:
     m["gamedig_given_port_only"] === undefined || isOn(m["gamedig_given_port_only"])
       ? []
-      : ["Asks at this port alone, not at the game's usual port for queries."],
+      : ["Queries only this port, not the game's usual query port."],
   missing:
     name === "minecraft" || sourceGames.has(name) ? [] : [`the protocol of the game ${name}`],
 });
@@ -213,8 +213,8 @@ export function kafka(m: Fields): Mapped {
       certificateExpiryDays: null,
     },
     notes: [
-      "Asks for the topic and its leaders; it sends no message.",
-      ...(others.length === 0 ? [] : [`Asks its first broker alone, not ${others.join(", ")}.`]),
+      "Requests the topic and its leaders; it sends no message.",
+      ...(others.length === 0 ? [] : [`Checks only the first broker, not ${others.join(", ")}.`]),
     ],
     missing: !hasSasl || mechanisms.includes(mechanism) ? [] : [`signing in by ${mechanism}`],
   };

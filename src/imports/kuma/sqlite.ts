@@ -50,7 +50,7 @@ export function openSqlite(file: string, name: string, workIn: string): Opened {
   const hints =
     header.isLogged && !hasLog
       ? [
-          `${name} has no log (kuma.db-wal) beside it. If it was copied while Uptime Kuma was running, its latest changes are missing: stop Uptime Kuma first, or give the whole data directory.`,
+          `${name} has no log (kuma.db-wal) next to it. If it was copied while Uptime Kuma was running, its latest changes are missing: stop Uptime Kuma first, or give the whole data directory.`,
         ]
       : [];
   const remove = () => copy !== null && rmSync(copy.folder, { recursive: true, force: true });

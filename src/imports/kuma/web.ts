@@ -91,7 +91,7 @@ export function http(m: Fields): Mapped & { notes: string[]; missing: string[] }
   const isMutual = method === "mtls";
   if (isMutual && orNull(m["tls_ca"]) !== null)
     notes.push(
-      "Its certificate authority is not taken: add it to the settings, under Certificate authorities, for the monitors of the whole organization.",
+      "Its certificate authority is not imported: add it to the settings, under Certificate authorities, for the monitors of the whole organization.",
     );
   return {
     type: "http",
@@ -174,7 +174,7 @@ export function jsonAssertion(m: Fields): Query {
     typeof value === "string" || operator === "contains"
       ? []
       : [
-          `Compares with ${expected} as JSON has it. If the answer has it in quotes, put it in quotes here as well.`,
+          `Compares with ${expected} as a JSON value. If the response has it in quotes, add the quotes here too.`,
         ];
   return { assertion: { source: "json", path, ...comparison }, notes };
 }

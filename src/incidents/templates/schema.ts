@@ -72,7 +72,7 @@ export const IncidentTemplate = z
   })
   .meta({
     id: "IncidentTemplate",
-    description: "Text that an incident or an update can begin with.",
+    description: "Text from which an incident or an update can start.",
     example: {
       id: "01a1fb99-5a10-7f42-8d21-6b0c9e8f7a65",
       ...example,

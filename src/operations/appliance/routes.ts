@@ -71,7 +71,7 @@ export const applianceRoutes = (dependencies: FigureDependencies) =>
       ...endpoint("/organizations/:id", {
         name: "deleteOrganization",
         access: "administrator",
-        summary: "Delete an organization with everything in it, for good",
+        summary: "Permanently delete an organization with all its data",
         response: Deleted,
         errors: ["CONFLICT"],
         handle: async ({ context, params }) => {

@@ -48,7 +48,7 @@ export class BucketClient {
     else await this.#request("PUT", key, {}, await Bun.file(file).bytes());
     const { headers } = await this.#request("HEAD", key);
     const stored = Number(headers.get("content-length"));
-    if (stored !== size) throw new Error(`The bucket holds ${stored} bytes of ${size}.`);
+    if (stored !== size) throw new Error(`The bucket contains only ${stored} of ${size} bytes.`);
     return size;
   }
 

@@ -47,7 +47,9 @@ export async function examineClock(sources: Sources): Promise<Finding[]> {
       servers.length + origins.length === 0
         ? "no time server is configured on this system"
         : "no time server and no web server answered",
-      ntp === undefined ? "`signalbox doctor --ntp HOST` asks the one of your network." : null,
+      ntp === undefined
+        ? "`signalbox doctor --ntp HOST` queries the time server of your network."
+        : null,
     ),
   ];
 }

@@ -118,8 +118,8 @@ function log(file: string): Finding {
   if (bytes <= longLogBytes) return fine("log", `the database's log has ${bytesInWords(bytes)}`);
   return warning(
     "log",
-    `the database's log has ${bytesInWords(bytes)}: something reads the database without an end`,
-    "End what has it open (`fuser -v signalbox.db`), such as a forgotten sqlite3, or restart the server.",
+    `the database's log has ${bytesInWords(bytes)}: a program keeps a read transaction open`,
+    "Stop the program that has it open (`fuser -v signalbox.db`), such as a forgotten sqlite3, or restart the server.",
   );
 }
 

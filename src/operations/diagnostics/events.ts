@@ -43,7 +43,7 @@ export function examineEvents(progress: readonly Progress[]): Diagnosis[] {
       ? [fine(subject, "all subscribers handle them")]
       : [skipped(subject, "being handled")];
   const message = `What happened more than ${durationInWords(stuckMs / 1000)} ago was not handled by: ${stuck.join(", ")}.`;
-  const advice = "See the log; a restart may help.";
+  const advice = "See the log; a restart can help.";
   return [
     {
       ...problem(subject, message, advice),

@@ -48,7 +48,7 @@ export async function examineHost(
     const days = Math.floor((end - reaching.clock()) / dayMs);
     const message = `takes connections, its certificate is valid for ${days} days; ${whose}`;
     return days < renewalDays
-      ? warning(subject, message, `Whoever runs ${host} has to renew it before.`)
+      ? warning(subject, message, `The operator of ${host} must renew it before then.`)
       : fine(subject, message);
   } catch (error) {
     return problem(subject, `${sentenceOf(error)} It is ${whose}`, adviceOn(error, origin.origin));
@@ -76,7 +76,7 @@ export function adviceOn(error: unknown, what: string): string {
   if (error instanceof OwnTrouble)
     return "This machine is in the way: see /etc/resolv.conf, its network, and --allow-target.";
   if (!(error instanceof Blocked))
-    return `From this machine try \`curl -v ${what}\`: the name, a firewall or the service itself may be wrong.`;
+    return `From this machine try \`curl -v ${what}\`: the name, a firewall or the service itself can be wrong.`;
   const { address, message } = error;
   if (message.includes(deniedHere)) return "Change --deny-target, or name another host.";
   if (message.includes("this appliance itself"))
@@ -125,11 +125,11 @@ function nameServers(
   const servers = getServers().join(", ");
   if (answers) return fine(subject, `${servers}: they answer`);
   // All names can be in the hosts file.
-  if (unknown.length === 0) return fine(subject, "none answers, and none is needed");
+  if (unknown.length === 0) return fine(subject, "none responds, and none is needed");
   return problem(
     subject,
     `${servers || "none"}: none answers, and ${listed(unknown)} can't be looked up`,
-    "Correct /etc/resolv.conf, or ask who runs the network.",
+    "Correct /etc/resolv.conf, or ask the network's administrator.",
   );
 }
 

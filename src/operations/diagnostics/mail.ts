@@ -50,7 +50,7 @@ export async function examineMailServer(
     const message = `${user}, its certificate is valid for ${days} days; ${whose}`;
     return [
       days < renewalDays
-        ? warning(subject, message, `Whoever runs ${smtp.host} has to renew it before.`)
+        ? warning(subject, message, `The operator of ${smtp.host} must renew it before then.`)
         : fine(subject, message),
     ];
   } catch (error) {

@@ -56,7 +56,7 @@ async function examinePort(
       : skipped(
           subject,
           `${port} is free: the server that runs has other settings`,
-          "Give `doctor` the options that `serve` has, so that it examines what runs.",
+          "Give `doctor` the same options as `serve`, so that it examines the running server.",
         );
   if (code === "EACCES")
     return problem(

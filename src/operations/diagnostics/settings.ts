@@ -161,7 +161,7 @@ function examineUrl({ url, tlsCert, trustProxy }: UrlSettings): Finding[] {
       warning(
         subject,
         `${url} is https, but there is neither --tls-cert nor --trust-proxy`,
-        "Where a proxy does TLS, name its address: --trust-proxy 127.0.0.1; else --tls-cert and --tls-key.",
+        "If a proxy terminates TLS, name its address: --trust-proxy 127.0.0.1. Otherwise, set --tls-cert and --tls-key.",
       ),
     ];
   if (!isSecure && tlsCert !== undefined)
@@ -189,7 +189,7 @@ function examineTrust({ trustProxy }: UrlSettings): Finding[] {
   return [
     warning(
       subject,
-      `${wide.join(", ")} is more than any network of proxies: whoever is in it can pretend to be anybody`,
+      `${wide.join(", ")} is larger than any network of proxies: every machine in it can claim any client address`,
       "Name the proxies alone, such as --trust-proxy 127.0.0.1 10.0.5.2.",
     ),
   ];
@@ -209,7 +209,7 @@ export async function examineName({
       warning(
         subject,
         `${host} is not known on this machine`,
-        "Links in alerts lead there: correct --url, or have the name set up in DNS.",
+        "Links in alerts contain it: correct --url, or set the name up in DNS.",
       ),
     ];
   const own = new Set(
@@ -227,7 +227,7 @@ export async function examineName({
     warning(
       subject,
       where,
-      "If that is a proxy, name the address it comes from with --trust-proxy. A router that forwards ports needs nothing.",
+      "If that is a proxy, name its address with --trust-proxy. A router that forwards ports needs nothing.",
     ),
   ];
 }
