@@ -47,10 +47,10 @@ export class LivePages implements Live, Collector {
     );
     signals.on("results", this.#takeResults).on("deliveries", this.#takeDeliveries);
     this.#timers = [
-      this.#every(authorizeMs, "cannot read the sessions of open pages", () =>
+      this.#every(authorizeMs, "sessions of open pages can't be read", () =>
         this.#endUnauthorized(),
       ),
-      this.#every(writesMs, "cannot send changes to open pages", () => this.#followWrites()),
+      this.#every(writesMs, "changes can't be sent to open pages", () => this.#followWrites()),
       setInterval(
         () => this.#rescan(),
         store.revision() === null ? rescanMs.shared : rescanMs.alone,
@@ -58,7 +58,7 @@ export class LivePages implements Live, Collector {
     ];
   }
 
-  /** Ends all streams at once. */
+  /** Ends all streams. */
   async stop() {
     this.#isStopped = true;
     const { signals } = this.#dependencies;

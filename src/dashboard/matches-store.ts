@@ -26,7 +26,7 @@ const statusIn = ({ store }: Tenant) => {
 const joins = `join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
-/** Searchable texts of a monitor: name, target and group. */
+/** SQL for the searchable text of a monitor: name, target and group. */
 const searched = `m.name || ' ' || coalesce(m.settings ->> 'url', ${watchedSql}, '')
   || coalesce(':' || (m.settings ->> 'port'), '') || ' ' || coalesce(g.name, '')`;
 

@@ -48,10 +48,10 @@ export class OpenPages {
   readonly #monitors = new Map<string, { version: string; checkedAt: string }>();
   /** Signature of the deliveries of each alert channel. */
   readonly #deliveries = new Map<string, string>();
-  /** Monitors whose rows must be sent, in the order of their changes, and whether a check changed them. */
+  /** Ids of monitors whose rows must be sent, oldest change first. The value is true if a check changed the row. */
   readonly #changed = new Map<string, boolean>();
   #pending: Pending = { monitors: false, deliveries: false };
-  /** Set while a batch waits or is created. */
+  /** Timer of the next batch, which is also set while a batch is being sent. */
   #batch: ReturnType<typeof setTimeout> | null = null;
   #isClosed = false;
 
@@ -73,7 +73,7 @@ export class OpenPages {
     this.#ready
       .then(() => this.#catchUp(subscriber))
       .catch((error: unknown) => {
-        this.#dependencies.log.error("cannot send live updates to a page", {
+        this.#dependencies.log.error("live updates can't be sent to a page", {
           cause: String(error),
         });
         reader.end();
@@ -88,7 +88,7 @@ export class OpenPages {
 
   async takeEvents(events: readonly LoggedEvent[]) {
     const effects = new Set(events.map(({ type }) => effectOf(type)));
-    // A reader that lost its right receives none of the later events.
+    // A reader without access must not receive the following events.
     if (effects.has("access")) await this.endUnauthorized();
     const last = events.at(-1)?.seq ?? 0;
     if (events.length > maxEvents) this.#send(this.#message("reset", last), last);
@@ -144,7 +144,7 @@ export class OpenPages {
       if (channelIds.length > 0) this.#send(messageOf("deliveries", { channelIds }));
     } catch (error) {
       Object.assign(this.#pending, pending);
-      this.#dependencies.log.error("cannot send changes to open pages", {
+      this.#dependencies.log.error("changes can't be sent to open pages", {
         cause: String(error),
       });
     }
@@ -202,7 +202,7 @@ export class OpenPages {
     return this.#message("change", seq, { type, subjectId, at });
   }
 
-  /** Sends the missed events since the position of the page, then everything that arrived meanwhile. */
+  /** Sends the events since the position of the page, then the messages that were queued meanwhile. */
   async #catchUp(subscriber: Subscriber) {
     const { store, vault } = this.#dependencies;
     const { organizationId } = this;

@@ -5,7 +5,7 @@ import type { Attention, Problems } from "./problem-schema.ts";
 
 /** Number of a channel's latest deliveries that are searched for the start of its failure. */
 const latest = 500;
-/** A delivery that is overdue by this time without an attempt is stuck. */
+/** A delivery without an attempt counts as stuck when it is overdue by this time. */
 const stuckMs = 300_000;
 
 // A channel is failing if its last attempt failed, and stuck if due deliveries have had no attempt.
@@ -61,7 +61,7 @@ export function problemsOf({ store, organizationId }: Tenant, now: number) {
   );
 }
 
-/** Maximum number of listed monitors. */
+/** Maximum monitors in the list. */
 const most = 500;
 
 // Deliveries queued behind a failing one have had no attempt, so they show the error of the channel.

@@ -17,7 +17,7 @@ import type { Totals } from "../status-pages/formats/public-data.ts";
 import { sparkOf } from "./rules.ts";
 import type { Recent } from "./store.ts";
 
-/** Measurements of a monitor in one hour, and the letter that represents them. */
+/** Measurements of a monitor in one hour, with the letter of the hour in `day`. */
 type Hour = Totals & { letter: string; averageMs: number | null };
 
 const letters = { up: "u", degraded: "g", down: "d", maintenance: "m", none: "-" };

@@ -16,7 +16,7 @@ import type {
   PastState,
 } from "./schema.ts";
 
-/** Default values of a row of the Monitors page; the default group is its folder. */
+/** Default values of a row of the Monitors page. The default group is the folder of the row. */
 const usual = {
   type: "http",
   tags: [] as string[],

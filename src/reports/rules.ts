@@ -16,7 +16,7 @@ export function monthIn(month: string, timeZone: string): Span {
   return { from: beginOf(number - 1), to: beginOf(number) };
 }
 
-/** The current month in a time zone, such as `2026-11`. */
+/** Returns the month of a time in a time zone, such as `2026-11`. */
 export const monthAt = (at: number, timeZone: string) =>
   timestamp(toLocal(at, timeZone)).slice(0, 7);
 
@@ -78,7 +78,7 @@ type Found = {
   createdAt: number;
   /** Start and length of the first measured hour or day of the range. */
   measured: { at: number; length: number } | null;
-  /** Null if the state history starts later. */
+  /** Null if the state history does not cover the range. */
   outages: readonly Outage[] | null;
   incidents: number;
 };

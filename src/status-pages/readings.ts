@@ -68,7 +68,7 @@ export function pageReadings(
       const reading = read(head, now, readAt);
       const one = { organizationId, now, readAt, reading };
       cached.set(id, one);
-      // A failed reading is repeated.
+      // A failed reading is not cached, so the next request repeats it.
       reading.catch(() => cached.get(id) === one && cached.delete(id));
       return reading;
     },

@@ -18,7 +18,7 @@ import { changePage, findPages, insertPage, type StoredPage } from "./store.ts";
 
 type StatusPageRecord = StatusPage & { version: number };
 
-/** Every page of the organization: its default page first, then newest first. */
+/** Lists all pages of the organization, the default page first, then newest first. */
 export async function listStatusPages(scope: Scope): Promise<StatusPageRecord[]> {
   return (await findPages(scope)).map((page) => shown(scope, page));
 }

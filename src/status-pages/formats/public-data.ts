@@ -28,7 +28,7 @@ export type PublicData = {
     name: string;
     monitors: readonly PublicMonitor[];
   }[];
-  /** Newest first. */
+  /** Incidents of the page, newest first. */
   incidents: readonly PublicIncident[];
   windows: readonly PublicWindow[];
   /** Incidents opened in the days that the page shows, newest first. */

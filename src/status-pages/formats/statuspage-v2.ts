@@ -261,7 +261,7 @@ type Update = {
   body: string;
   at: string;
   editedAt?: string | null;
-  /** Whether subscribers were notified of it. */
+  /** Whether subscribers were notified of the update. */
   isNotified: boolean;
   /** Returns the change of the component at this position. */
   changeOf: (index: number) => Change;

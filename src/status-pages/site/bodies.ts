@@ -42,7 +42,7 @@ export async function compressBody(body: Body, encoding: "br" | "gzip") {
     body instanceof Blob
       ? await compressedBytes(body, encoding)
       : await packedPieces(body, encoding);
-  // Storing can free the array.
+  // Read first, because storing can free the array.
   const size = packed.length;
   return { body: storedBody(packed), size };
 }
@@ -73,7 +73,7 @@ type CollectedBody = {
   identity: Body;
   /** Stored bytes of a long body, from which `identity` is inflated. */
   gzip?: Body;
-  /** Stored bytes. */
+  /** Size of the stored body, in bytes. */
   size: number;
   hash: bigint;
 };
@@ -115,7 +115,7 @@ const freeBuffers: Uint8Array<ArrayBuffer>[] = [];
 /** Maximum bytes of a reused buffer. Larger ones are rare: a single long piece needed them. */
 const maxBuffer = 4 * maxPlain;
 
-/** Encodes pieces of text one after the other into a reused buffer. */
+/** Encodes pieces of text into a reused buffer, one after the other. */
 class TextBuffer {
   length = 0;
   #bytes = freeBuffers.pop() ?? new Uint8Array(64 * 1024);

@@ -15,7 +15,7 @@ export type Rendered = {
   status: number;
   type: string;
   body: RenderedBody;
-  /** Further headers. */
+  /** Additional headers. */
   headers?: Record<string, string>;
 };
 
@@ -61,9 +61,9 @@ export class PageCache {
   readonly #filling = new Map<string, Promise<Entry | null>>();
   /** Times at which keys had no content. */
   readonly #misses = new Map<string, number>();
-  /** When the data of an organization changed last. */
+  /** Time of the last data change, by organization. */
   readonly #touched = new Map<string, number>();
-  /** When the pages, addresses or visibility of an organization changed last. */
+  /** Time of the last change to pages, addresses or visibility, by organization. */
   readonly #dropped = new Map<string, number>();
   /** Data read up to this time is never served, even if nothing newer can be read. */
   #distrustedUpTo = -Infinity;
@@ -110,7 +110,7 @@ export class PageCache {
       return entry && this.#respondEncoded(request, key, entry);
     } catch (error) {
       const stale = this.#entries.get(key);
-      // A stale page is better than none.
+      // A stale page is better than an error.
       if (stale === undefined || stale.readAt <= this.#distrustedUpTo) throw error;
       if (!(error instanceof AppError) || error.code !== "RATE_LIMITED")
         this.#log.warn("a status page could not be rendered again", { key, cause: String(error) });
@@ -170,7 +170,7 @@ export class PageCache {
     const rendering = await render();
     const made = rendering?.made ?? null;
     const body = made && (await collectBody(made.body));
-    // Data read before a drop is neither stored nor served.
+    // Data read before a `drop` is outdated: it is neither stored nor served.
     if (
       rendering !== null &&
       (this.#dropped.get(rendering.organizationId) ?? -Infinity) >= rendering.readAt

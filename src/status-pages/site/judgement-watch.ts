@@ -34,7 +34,7 @@ export function judgementWatch(store: Store, log: Log, cache: Cache) {
     start() {
       timer = setInterval(() => {
         followChecks().catch((error: unknown) =>
-          log.warn("cannot read which monitors are not judged", { cause: String(error) }),
+          log.warn("unjudged monitors can't be read", { cause: String(error) }),
         );
       }, judgementMs);
     },

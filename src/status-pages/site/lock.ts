@@ -27,7 +27,7 @@ export function pageLock(
   const locationOf = ({ id, passwordHash }: PageHead) => `status-page/${id}/${passwordHash}`;
   const nameOf = ({ id }: PageHead) => `signalbox_page_${id}`;
 
-  /** Whether this visitor may read the page. */
+  /** Whether the visitor has a valid cookie for the page. */
   function isOpenFor(request: Request, page: PageHead): boolean {
     const sealed = cookieOf(request, nameOf(page));
     if (sealed === null) return false;

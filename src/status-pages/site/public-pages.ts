@@ -27,7 +27,7 @@ import { nothing } from "./small-page.ts";
 
 /** Handlers through which visitors change subscriptions: a form on a page, and links in e-mails. */
 export type Subscriptions = {
-  /** Signs up the mailbox that the form names. */
+  /** Signs up the mailbox of the submitted form. */
   signUp(request: Request, page: PageHead): Promise<NonNullable<SignUpResult>>;
   /** Responds to a link of an e-mail; null for an invalid token. */
   answer(
@@ -54,7 +54,7 @@ export type PublicPagesDependencies = {
   subscriptions: Subscriptions;
 };
 
-/** The page that a request addresses: by its slug, or by its own host. */
+/** Address of a page in a request: its slug, or its own host. */
 export type PageAddress = {
   slug: string;
   host: string | null;
@@ -227,7 +227,7 @@ export class PublicPages {
 
 /** Returns the key of a cache entry. A page has one entry for its path, and one for all its hosts. */
 function cacheKey({ slug, host }: PageAddress, { name, parameter, before = "" }: Part): string {
-  // JSON and logo are the same at every address.
+  // The JSON and the logo are the same at every address.
   const root = host === null || name === "json" || name === "logo" ? "" : "root ";
   return `${root}${slug} ${name} ${parameter}${before}`;
 }

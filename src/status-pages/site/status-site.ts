@@ -98,9 +98,9 @@ type Handler = (request: Request, params: Record<string, string>) => Response | 
 
 type Pattern = (typeof publicPaths)[keyof typeof publicPaths] | "/";
 
-/** Adds handlers to the routes: `pattern` is a path's name in metrics, `path` the path for the router. */
+/** Adds handlers to the routes. `pattern` names the route in metrics, `path` is the pattern for the router. */
 type Routes = {
-  /** For GET and HEAD. */
+  /** Adds a handler for GET and HEAD. */
   read: (pattern: Pattern, path: string, handler: Handler) => void;
   post: (pattern: Pattern, path: string, handler: Handler) => void;
 };

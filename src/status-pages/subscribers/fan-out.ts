@@ -263,7 +263,7 @@ async function incidentContent(
   };
 }
 
-/** Null if the page does not show the postmortem. */
+/** Returns the notice of a postmortem; null if the page does not show it. */
 async function postmortemContent(loaded: Loaded, id: string): Promise<NoticeContent | null> {
   const incident = await loaded.incident(id);
   if (incident === null || incident.postmortem === null) return null;

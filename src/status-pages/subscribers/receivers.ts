@@ -114,7 +114,7 @@ async function sendMail(
 function unsubscribeHeaders(url: string): Record<string, string> {
   return {
     "List-Unsubscribe": `<${url}>`,
-    // One click requires https: without it, mail providers distrust the message.
+    // One-click unsubscription requires HTTPS. With an HTTP link, mail providers distrust the message.
     ...(url.startsWith("https:") && { "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" }),
   };
 }

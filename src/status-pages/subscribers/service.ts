@@ -61,7 +61,7 @@ export async function exportSubscribers(scope: Scope, pageId: string): Promise<S
   return (await allSubscribers(scope, pageId)).map(shown);
 }
 
-/** Throws NOT_FOUND, also for a subscriber of another page. */
+/** Returns a subscriber. Throws NOT_FOUND, also for a subscriber of another page. */
 export async function getSubscriber(scope: Scope, pageId: string, id: string) {
   return shown(await getRow(scope, pageId, id));
 }

@@ -149,7 +149,7 @@ export function dropOldestUnconfirmed({ organizationId, pageId }: OfPage): State
 
 export const countAsked = updateOf(subscribers, ["asked", "askedAt", "version"]);
 
-/** Pages of an organization that have confirmed subscribers. */
+/** Reads the ids of an organization's pages with confirmed subscribers. */
 export async function pagesWithSubscribers(store: Store, organizationId: string) {
   const rows = await store.query<{ id: string }>(
     `select id from status_pages p where organization_id = ? and exists (
