@@ -29,7 +29,7 @@ export const tryChannelRoutes = (dependencies: TestDependencies) =>
         name: "tryAlertChannel",
         access: "write",
         timeoutSeconds,
-        summary: "Send a test alert to what is no alert channel yet",
+        summary: "Send a test alert with the settings of a channel that is not saved",
         body: NewAlertChannel,
         data: TestOutcome,
         handle: async ({ scope, body }) =>

@@ -47,7 +47,7 @@ export const alertRoutes = (dependencies: TestDependencies) =>
         name: "listDeliveries",
         access: "read",
         summary: "List an alert channel's deliveries",
-        description: "Newest first, each with its attempts; kept for 90 days.",
+        description: "Newest first, each with its attempts; stored for 90 days.",
         query: PageQuery,
         response: pageOf(Delivery),
         handle: ({ scope, params, query }) => listDeliveries(scope, params.id, query),
@@ -69,7 +69,7 @@ export const alertRoutes = (dependencies: TestDependencies) =>
       ...endpoint("/monitors/:id/alert-preview", {
         name: "previewAlert",
         access: "read",
-        summary: "See which channels would be alerted of an outage now",
+        summary: "List the channels that an outage would notify now",
         data: AlertPreview,
         handle: ({ scope, params }) => previewAlert(scope, params.id),
       }),

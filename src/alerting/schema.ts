@@ -66,14 +66,14 @@ const deliveryExample = {
 
 export const Delivery = z
   .object({
-    id: Id.meta({ description: "Stable: receivers get it on every attempt." }),
+    id: Id.meta({ description: "The same on every attempt." }),
     channelId: Id,
     type: z.string().meta({ description: "The alert's type, or `digest` for several at once." }),
     status: z.enum(["pending", "delivered", "failed", "skipped"]),
     alertIds: z.array(Id),
     attempts: z.array(DeliveryAttempt).meta({ description: "Oldest first." }),
     error: z.string().nullable().meta({
-      description: "Why it is not delivered (yet): of the last attempt, or why it was skipped.",
+      description: "Reason for which it is not delivered: of the last attempt, or of skipping it.",
     }),
     nextAttemptAt: Timestamp.nullable().meta({ description: "Null unless it is pending." }),
     createdAt: Timestamp,
@@ -156,7 +156,7 @@ const WebhookMonitor = z.object({
   groupName: z.string().nullable(),
   target: z.string().nullable().meta({
     description:
-      "What is watched: a host, with its port, or a URL without its query, which may hold secrets; null for a push monitor.",
+      "The monitored target: a host with its port, or a URL without its query, which can contain secrets; null for a push monitor.",
   }),
   tags: z.array(z.string()),
   description: z.string().meta({ description: "Its first 500 characters." }),
@@ -164,7 +164,7 @@ const WebhookMonitor = z.object({
 const alertId = Id.meta({
   description: "Stable for one alert: the same for every channel, alone or in a digest.",
 });
-const url = z.string().meta({ format: "uri", description: "The page about it." });
+const url = z.string().meta({ format: "uri", description: "The page of the subject." });
 const channelData = z.object({
   alertId,
   channel: z.object({ id: Id, name: z.string(), type: z.string() }),
@@ -173,11 +173,11 @@ const channelData = z.object({
 });
 const problemData = {
   alertId,
-  problem: z.enum(problemNames).meta({ description: "What of the appliance itself it is." }),
+  problem: z.enum(problemNames).meta({ description: "Name of the problem of the appliance." }),
   node: z
     .string()
     .optional()
-    .meta({ description: "Id of the machine that has it, where several serve the same data." }),
+    .meta({ description: "Id of the machine with the problem, if several serve the same data." }),
   message: z.string(),
   url,
 };

@@ -40,7 +40,7 @@ function compact({ database, path }: DataDirectory, json: boolean | undefined) {
   const room = 2 * used;
   if (freeBytesOf(path) < room)
     throw new Error(
-      `This takes up to ${bytesInWords(room)} beside the database, and the disk has less. Nothing was changed.`,
+      `This needs up to ${bytesInWords(room)} in addition to the database, and the disk has less. Nothing was changed.`,
     );
   database.run("VACUUM");
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");

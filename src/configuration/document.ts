@@ -61,12 +61,9 @@ const perSection = <T>(make: (section: SectionName) => T) =>
 export function configSchema(): Json {
   const whole = z.strictObject({
     source: ConfigSource.default("main").meta({
-      description: "Names this configuration among those of the organization.",
+      description: "Name of this configuration, unique in the organization.",
     }),
-    organization: z
-      .string()
-      .optional()
-      .meta({ description: "Slug of the organization that it is for." }),
+    organization: z.string().optional().meta({ description: "Slug of the target organization." }),
     defaults: z
       .strictObject(perSection((section) => defaultsOf(section).optional()))
       .optional()

@@ -26,7 +26,7 @@ export const configRoutes = routesUnder("/api/v1/config")
       access: "write",
       summary: "Apply a configuration to the organization",
       description:
-        "In one write, all of it or nothing. `/api/v1/config.schema.json` says what may be in it; `signalbox apply` sends it from YAML files. Bodies may have up to 8 MiB.",
+        "Atomic: applies all changes or none. `/api/v1/config.schema.json` is the schema; `signalbox apply` sends it from YAML files. Bodies can have up to 8 MiB.",
       query: ConfigQuery,
       body: ConfigDocument,
       maxBodyBytes: configurationBounds.body.value,

@@ -19,7 +19,7 @@ export const ConfigDocument = z
   .meta({
     id: "ConfigDocument",
     description:
-      "Sections with an entry for each record under its key, as `/api/v1/config.schema.json` has them.",
+      "Sections with an entry for each record under its key, as defined by `/api/v1/config.schema.json`.",
     example: { monitors: { shop: { type: "http", url: "https://shop.example/health" } } },
   });
 
@@ -33,7 +33,7 @@ export const ConfigQuery = z.strictObject({
   }),
   yes: flag.meta({ description: "`true` lets `prune` delete more than 20 % of that." }),
   adopt: flag.meta({
-    description: "`true` takes over records of the same name that nobody manages.",
+    description: "`true` adopts records of the same name that no configuration manages.",
   }),
 });
 export type ConfigQuery = z.infer<typeof ConfigQuery>;
@@ -107,9 +107,9 @@ export const ManagedRecord = z.object({
   section: z.enum(configSections),
   key: z.string(),
   source: z.string(),
-  name: z.string().nullable().meta({ description: "Null for one that was deleted since." }),
+  name: z.string().nullable().meta({ description: "Null for a record that was deleted since." }),
   drift: z.array(z.string()).meta({
-    description: "Fields that are not as they were applied last.",
+    description: "Fields that differ from the last applied configuration.",
   }),
 });
 export type ManagedRecord = z.infer<typeof ManagedRecord>;

@@ -137,8 +137,7 @@ function shapeOf(section: SectionName, type: string | null): Shape {
     ...(section === "statusPages" && {
       sections: z.array(PageSection).default([]),
       default: z.boolean().default(false).meta({
-        description:
-          "Whether it is the organization's own page, which is there from the beginning.",
+        description: "Whether it is the default page, which every organization has.",
       }),
     }),
     ...(type !== null && its.kinds?.[type]?.fields),

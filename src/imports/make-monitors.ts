@@ -96,7 +96,7 @@ function patchedOrReplaced(
   const patched = record.patchedFromSource(patch, source);
   if (schema.safeParse(patched.whole).success) return patched;
   const note =
-    "Its changes do not fit what was changed here since, so all of its fields have the values of the source.";
+    "Its changes conflict with later changes here, so all of its fields have the values of the source.";
   return { whole: source, notes: [...patched.notes, note] };
 }
 

@@ -24,7 +24,7 @@ export const ImportReport = z.object({
   hints: z.array(z.string()),
   history: z
     .object({ heartbeats: z.int(), hours: z.int(), days: z.int() })
-    .meta({ description: "Results that were imported." }),
+    .meta({ description: "Number of imported results." }),
 });
 export type ImportReport = z.infer<typeof ImportReport>;
 
@@ -46,7 +46,7 @@ export type NewUpload = z.infer<typeof NewUpload>;
 
 export const Upload = z.object({
   id: z.string(),
-  received: z.int().meta({ description: "Bytes that have arrived." }),
+  received: z.int().meta({ description: "Bytes received so far." }),
 });
 export type Upload = z.infer<typeof Upload>;
 

@@ -106,7 +106,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
       name: "listIncidentUpdateRevisions",
       access: "read",
       cached: true,
-      summary: "List what an update said before it was edited",
+      summary: "List the earlier texts of an update",
       description: "Oldest first.",
       data: z.array(IncidentUpdateRevision),
       handle: ({ scope, params }) => listRevisions(scope, params.id, params.updateId),

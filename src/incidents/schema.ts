@@ -31,7 +31,7 @@ export type IncidentUpdate = z.infer<typeof IncidentUpdate>;
 export const Postmortem = z
   .object({
     message: z.string(),
-    publishedAt: Timestamp.nullable().meta({ description: "Null of a draft." }),
+    publishedAt: Timestamp.nullable().meta({ description: "Null for a draft." }),
     updatedAt: Timestamp,
   })
   .meta({
@@ -61,7 +61,7 @@ export const IncidentUpdateRevision = z
   })
   .meta({
     id: "IncidentUpdateRevision",
-    description: "What an update said until it was edited.",
+    description: "An earlier text of an update.",
     example: {
       id: "01a1fba2-77c0-7d5f-8b1a-9c0d1e2f3a4b",
       message: "We found teh cause and are rolling back.",
@@ -184,9 +184,9 @@ export const NewIncident = bodyOf(
   z
     .strictObject({
       title,
-      monitorId: Id.nullable()
-        .optional()
-        .meta({ description: "The affected monitor; beside `monitorIds` the first of these." }),
+      monitorId: Id.nullable().optional().meta({
+        description: "The affected monitor. With `monitorIds`, it must be the first of them.",
+      }),
       monitorIds: monitorIds.optional(),
       severity: Severity.default("minor"),
       message: message.default("Incident opened."),
@@ -288,7 +288,9 @@ export const IncidentQuery = z.strictObject({
   open: z
     .enum(["true", "false"])
     .optional()
-    .meta({ description: "`true`: everything but resolved ones; `false`: resolved ones." }),
-  q: searchText().optional().meta({ description: "Text that the title contains, in any case." }),
+    .meta({ description: "`true`: incidents that are not resolved; `false`: resolved ones." }),
+  q: searchText()
+    .optional()
+    .meta({ description: "Text that the title contains, without regard to case." }),
 });
 export type IncidentQuery = z.infer<typeof IncidentQuery>;

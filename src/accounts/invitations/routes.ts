@@ -42,7 +42,7 @@ export const invitationRoutes = ({ origin }: { origin: () => string }) =>
         role: "admin",
         summary: "Invite a person by a link",
         description:
-          "An earlier invitation of the same address ends. Only an owner invites an owner.",
+          "Replaces an earlier invitation of the same address. Only an owner can invite an owner.",
         body: NewInvitation,
         data: SentInvitation,
         status: 201,
@@ -65,7 +65,7 @@ export const invitationRoutes = ({ origin }: { origin: () => string }) =>
       ...endpoint("/look", {
         name: "lookAtInvitation",
         access: "anyone",
-        summary: "Get what an invitation link is for",
+        summary: "Get the invitation of a link",
         body: InvitationToken,
         data: InvitationLook,
         errors: ["NOT_FOUND"],

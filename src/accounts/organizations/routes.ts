@@ -19,7 +19,7 @@ export const organizationRoutes = routesUnder("/organization")
       name: "updateOrganization",
       access: "write",
       role: "admin",
-      summary: "Rename the organization, or set its time zone and the target of its reports",
+      summary: "Rename the organization, or set its time zone and uptime target",
       body: OrganizationPatch,
       data: OrganizationRecord,
       errors: ["PRECONDITION_FAILED"],

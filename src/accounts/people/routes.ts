@@ -50,7 +50,7 @@ export const profileRoutes = routesUnder("/profile")
     ...endpoint("/", {
       name: "updateProfile",
       access: "person",
-      summary: "Change one's own name or, with the password, one's e-mail address",
+      summary: "Change your name, time zone or, with the password, e-mail address",
       body: ProfilePatch,
       data: Profile,
       errors: ["CONFLICT"],

@@ -10,7 +10,7 @@ export const sessionRoutes = routesUnder("/sessions")
     ...endpoint("/", {
       name: "listSessions",
       access: "person",
-      summary: "List the browsers in which one is signed in",
+      summary: "List the browsers in which you are signed in",
       data: z.array(SessionEntry),
       handle: ({ context }) => listSessions(context),
     }),

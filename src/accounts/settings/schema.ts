@@ -35,7 +35,7 @@ function addressIn(text: string): string {
 
 const Auth = z.enum(["password", "microsoft", "google"]).meta({
   description:
-    "How `user` is let in: by its `password`; at Microsoft 365 by an app of Entra ID (`tenant`, `clientId`, `clientSecret`), at Google Workspace by a service account (`serviceAccountKey`), both with OAuth 2.0 and for the mailbox that `user` names. What the others take is cleared.",
+    "How `user` signs in: by its `password`; at Microsoft 365 by an app of Entra ID (`tenant`, `clientId`, `clientSecret`), at Google Workspace by a service account (`serviceAccountKey`), both with OAuth 2.0 and for the mailbox that `user` names. The fields of the other methods are cleared.",
 });
 
 /** The fields that are used from a Google service account file. Its URLs are ignored. */
@@ -157,7 +157,7 @@ export const SettingsPatch = bodyOf(
       smtp: SmtpPatch.optional(),
       certificateAuthorities: pem("CERTIFICATE", 65_536).nullable().optional().meta({
         description:
-          "Certificates of authorities, in PEM, one after the other; null trusts the usual ones alone.",
+          "Certificates of additional authorities, in PEM, one after the other; null for none.",
       }),
     })
     .meta({
@@ -187,10 +187,10 @@ export const Settings = z
         tls: Tls,
       })
       .nullable()
-      .meta({ description: "The mail server of e-mail channels; null where none is set." }),
+      .meta({ description: "The mail server of e-mail channels; null if none is set." }),
     certificateAuthorities: z.string().nullable().meta({
       description:
-        "Certificates of authorities, in PEM, that the checks of all monitors trust beside the usual ones; null for none.",
+        "Certificates of authorities, in PEM, that the checks of all monitors trust in addition to the public ones; null for none.",
     }),
     secretsSet: z.array(z.string()).meta({
       description: "Paths of the secret fields that are set; their values are never shown.",

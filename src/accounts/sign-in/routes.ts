@@ -12,7 +12,7 @@ export const signInRoutes = ({ setUp: token }: { setUp: SetUp }) =>
       ...endpoint("/session", {
         name: "getPresence",
         access: "anyone",
-        summary: "Say who is signed in, and what to show first",
+        summary: "Get the signed-in person, and the first view to show",
         data: Presence,
         handle: ({ context }) => presenceOf(context),
       }),
@@ -46,7 +46,7 @@ export const signInRoutes = ({ setUp: token }: { setUp: SetUp }) =>
       ...endpoint("/sign-in/code", {
         name: "enterCode",
         access: "anyone",
-        summary: "Give the code that a sign-in waits for",
+        summary: "Enter the two-factor code of a sign-in",
         body: Code,
         data: SignInStep,
         handle: async ({ context, body }) => ({ state: await enterCode(context, body.code) }),

@@ -57,7 +57,7 @@ const template = withPlaceholders(optionalParagraphs(2_000), placeholders)
   .default(null)
   .meta({
     description:
-      "Text of alerts about one monitor, instead of the usual one. Placeholders: " +
+      "Text of alerts about one monitor, instead of the default. Placeholders: " +
       inBraces(placeholders)
         .map((name) => `\`${name}\``)
         .join(" "),
@@ -274,7 +274,7 @@ export const channelKinds = {
         description: "Seconds between two repetitions of an emergency.",
       }),
       expire: integer(30, 10_800).default(3_600).meta({
-        description: "Seconds after which an emergency is not repeated any more.",
+        description: "Seconds after which an emergency is no longer repeated.",
       }),
       template,
     },

@@ -5,7 +5,7 @@ import { WebhookBody } from "../schema.ts";
 /** Headers of our webhooks, as defined by Standard Webhooks. */
 export const webhookHeaders = z.object({
   "webhook-id": z.string().meta({
-    description: "Id of the delivery, equal on every attempt.",
+    description: "Id of the delivery, the same on every attempt.",
   }),
   "webhook-timestamp": z.string().meta({
     description: "Unix seconds of the attempt.",
@@ -30,7 +30,7 @@ export const webhooks: NonNullable<ZodOpenApiObject["webhooks"]> = {
         header: webhookHeaders,
       },
       requestBody: { required: true, content: { "application/json": { schema: WebhookBody } } },
-      responses: { "2XX": { description: "Taken." }, "4XX": { description: "Not taken." } },
+      responses: { "2XX": { description: "Accepted." }, "4XX": { description: "Not accepted." } },
     },
   },
 };

@@ -42,7 +42,7 @@ export function database(m: Fields, type: string, usualPort: number): Mapped {
       ...(query !== null &&
       !(/^\s*select\s+1\s*;?\s*$/i.test(query) || isPing(query)) &&
       asksNothing.has(type)
-        ? [`its query: the server is asked for an answer alone`]
+        ? [`its query: this type only checks that the server responds`]
         : []),
       ...(conditions.length === 0
         ? []

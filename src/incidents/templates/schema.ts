@@ -20,9 +20,9 @@ const placeholders = `Placeholders, which the composer fills in: ${inBraces(temp
   .join(" ")}`;
 
 const fields = {
-  name: line(100).meta({ description: "What it is chosen by." }),
+  name: line(100).meta({ description: "Name in the list of templates." }),
   status: IncidentStatus.default("investigating").meta({
-    description: "The status that it posts.",
+    description: "Status of the update.",
   }),
   title: withPlaceholders(line(500), templatePlaceholders)
     .nullable()

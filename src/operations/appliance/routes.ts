@@ -41,7 +41,7 @@ export const applianceRoutes = (dependencies: FigureDependencies) =>
       ...endpoint("/appliance", {
         name: "getApplianceFigures",
         access: "administrator",
-        summary: "Get how much there is in all organizations together, and how its machines are",
+        summary: "Get the totals of all organizations, and the state of the machines",
         data: ApplianceFigures,
         handle: ({ context }) => figuresOf({ ...context, ...dependencies }),
       }),
@@ -50,7 +50,7 @@ export const applianceRoutes = (dependencies: FigureDependencies) =>
       ...endpoint("/organizations", {
         name: "listOrganizations",
         access: "administrator",
-        summary: "List all organizations by name, with how much there is of each",
+        summary: "List all organizations by name, with their record counts",
         data: z.array(OrganizationEntry),
         handle: ({ context }) => listOrganizationEntries(runningBy(context)),
       }),
@@ -71,7 +71,7 @@ export const applianceRoutes = (dependencies: FigureDependencies) =>
       ...endpoint("/organizations/:id", {
         name: "deleteOrganization",
         access: "administrator",
-        summary: "Permanently delete an organization with all its data",
+        summary: "Delete an organization permanently, with all its data",
         response: Deleted,
         errors: ["CONFLICT"],
         handle: async ({ context, params }) => {
@@ -84,7 +84,7 @@ export const applianceRoutes = (dependencies: FigureDependencies) =>
       ...endpoint("/administrators", {
         name: "listAdministrators",
         access: "administrator",
-        summary: "List who runs the appliance",
+        summary: "List the administrators of the appliance",
         data: z.array(Administrator),
         handle: ({ context }) => listAdministrators(runningBy(context)),
       }),
@@ -105,7 +105,7 @@ export const applianceRoutes = (dependencies: FigureDependencies) =>
         name: "revokeAdministrator",
         access: "administrator",
         summary: "Remove an administrator",
-        description: "Not from the last one.",
+        description: "The last administrator can't be removed.",
         response: Deleted,
         errors: ["CONFLICT"],
         handle: async ({ context, params }) => {

@@ -124,7 +124,7 @@ export async function deleteOrganization(by: Running, organizationId: string): P
       () =>
         new AppError(
           "CONFLICT",
-          "An administrator of this appliance belongs to this organization alone. That person has to join another one first, or stop being an administrator.",
+          "An administrator of this appliance belongs only to this organization. That person must join another one first, or stop being an administrator.",
         ),
     ),
     deletePeopleWithoutOrganization,

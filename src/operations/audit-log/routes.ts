@@ -34,7 +34,7 @@ export const auditLogRoutes = routesUnder("/audit-log")
       name: "listAuditEntries",
       access: "read",
       role: "admin",
-      summary: "List who changed what",
+      summary: "List the audit log",
       description: "Newest first.",
       query: AuditQuery,
       response: pageOf(AuditEntry),

@@ -16,7 +16,7 @@ export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies
       ...endpoint("/", {
         name: "offerBackup",
         access: "administrator",
-        summary: "Get how large a backup is at most",
+        summary: "Get the maximum size of a backup",
         data: BackupOffer,
         handle: ({ context }) => offerBackup(context),
       }),
@@ -38,7 +38,7 @@ export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies
       ...endpoint("/schedule", {
         name: "getBackupSchedule",
         access: "administrator",
-        summary: "Get what is set for scheduled backups, and what became of them",
+        summary: "Get the backup schedule, with the last outcomes",
         data: BackupSchedule,
         handle: ({ context }) => getBackupSchedule(context),
       }),
@@ -47,7 +47,7 @@ export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies
       ...endpoint("/schedule", {
         name: "updateBackupSchedule",
         access: "administrator",
-        summary: "Change what is set for scheduled backups",
+        summary: "Update the backup schedule",
         body: BackupPlanPatch,
         data: BackupSchedule,
         handle: ({ context, body }) => updateBackupSchedule(context, body),
@@ -58,7 +58,7 @@ export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies
         name: "runBackupNow",
         access: "administrator",
         timeoutSeconds: patienceSeconds,
-        summary: "Make a scheduled backup now",
+        summary: "Create a scheduled backup now",
         data: BackupSchedule,
         errors: ["CONFLICT"],
         handle: async ({ context }) => {

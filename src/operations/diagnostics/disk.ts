@@ -95,8 +95,8 @@ function copies(free: number, size: number): Finding {
   if (free >= needed) return fine("room for copies", "there is, for an upgrade and for a backup");
   return warning(
     "room for copies",
-    `an upgrade keeps the old data where ${bytesInWords(needed)} are free, and they are not`,
-    `${roomAdvice} Until then upgrade with \`--require-copy\`, which refuses without one.`,
+    `an upgrade stores a copy of the old data if ${bytesInWords(needed)} are free, but there is less`,
+    `${roomAdvice} Until then, upgrade with \`--require-copy\`, which fails without space for a copy.`,
   );
 }
 
