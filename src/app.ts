@@ -210,7 +210,8 @@ async function prepareData(data: Core["data"], log: Core["log"], clock: Clock) {
     { name: "monitors", noun: "monitor", kinds: monitorKinds },
     { name: "alert_channels", noun: "alert-channel", kinds: channelKinds },
   ]);
-  if (records > 0) log.info("sealed secrets that an older version kept plain", { records });
+  if (records > 0)
+    log.info("encrypted secrets that an older version stored in plain text", { records });
   if (await startRestored(data.store, clock))
     log.info("restored from a backup: sessions are ended, alerts that waited in it are not sent");
 }
@@ -464,7 +465,7 @@ async function stopParts(
     try {
       await stop();
     } catch (error) {
-      log.warn("not everything was written down at the end", { cause: String(error) });
+      log.warn("not everything could be stored at the stop", { cause: String(error) });
     }
   };
   void ports.stop();

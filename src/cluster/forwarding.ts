@@ -71,7 +71,7 @@ export class Forwarding {
         this.#isFailing = false;
       } catch (error) {
         if (!this.#isFailing)
-          log.warn("what other nodes were asked for can't be read", { cause: String(error) });
+          log.warn("forwarded requests can't be read", { cause: String(error) });
         this.#isFailing = true;
       }
       if (!this.#isStopped) this.start();
@@ -129,7 +129,7 @@ export class Forwarding {
   async catchUp(line: string): Promise<void> {
     const taken = await this.#take();
     if ((await taken.lines.get(line)) === false)
-      throw new AppError("UNAVAILABLE", "What was asked for before is not done yet.", {
+      throw new AppError("UNAVAILABLE", "An earlier request is not finished yet.", {
         headers: { "Retry-After": "1" },
       });
   }
@@ -191,7 +191,7 @@ export class Forwarding {
       this.#done.add(id);
       return true;
     } catch (error) {
-      log.warn("what another node was asked for is not done yet", { cause: String(error) });
+      log.warn("a forwarded request failed and will be repeated", { cause: String(error) });
       return false;
     }
   }

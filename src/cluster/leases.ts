@@ -121,7 +121,7 @@ export function whileHeld(
 
   function follow(): Promise<void> {
     changing = changing.then(change).catch((error: unknown) => {
-      log.error("work can't be begun", { lease: name, cause: String(error) });
+      log.error("work can't be started", { lease: name, cause: String(error) });
       retry = setTimeout(() => void follow(), retryMs);
     });
     return changing;

@@ -255,7 +255,7 @@ export class ClusterNode implements Leases {
     this.#takes = [...Map.groupBy(take, ({ owner }) => owner)].map(([owner, rows]) => {
       const names = rows.map(({ name }) => name);
       if (owner === null) return takeFree(names, id);
-      log.warn("another node is gone: its work is taken over", { node: owner });
+      log.warn("another node is dead: taking over its work", { node: owner });
       return takeFrom({ id: owner, beat: this.#seen.get(owner) }, names, id);
     });
     const names = release.map(({ name }) => name).filter((name) => !this.#ending.has(name));
@@ -285,7 +285,7 @@ export class ClusterNode implements Leases {
         try {
           await listener();
         } catch (error) {
-          log.error("work could not be taken or left", { cause: String(error) });
+          log.error("work could not be started or stopped", { cause: String(error) });
         }
       }),
     );
@@ -299,7 +299,7 @@ export class ClusterNode implements Leases {
     this.#heldUntil = -Infinity;
     this.#held.clear();
     this.#dependencies.log.error(
-      "another process has taken the place of this node, which does nothing any more",
+      "another process has replaced this node, which has stopped all work",
       { node: this.node.id },
     );
     void this.#announce();
@@ -312,7 +312,9 @@ export class ClusterNode implements Leases {
     if (this.#heldUntil < monotonic()) return;
     this.#lapse = setTimeout(() => {
       if (this.#isHolding()) return this.#watchExpiry();
-      log.warn("the database was not reached for too long: others may do what this node did");
+      log.warn(
+        "the database was unreachable for too long: other nodes can take over this node's work",
+      );
       void this.#announce();
     }, this.#heldUntil - monotonic());
   }

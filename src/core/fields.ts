@@ -179,7 +179,7 @@ export const Headers = headersOf(headerValue).meta({
 /** Headers in a PATCH, where null leaves a stored value unchanged. */
 const HeadersPatch = headersOf(headerValue.nullable()).meta({
   description:
-    "All of them: null keeps the stored value of a name, a name that is left out is removed.",
+    "The complete list: null keeps the stored value of a name, and a missing name is removed.",
   example: { "X-Team": null },
 });
 
@@ -192,7 +192,7 @@ export const ShownHeaders = headersOf(
   (name, value, seen) =>
     validateHeader(name, value, seen) ??
     (/auth|cookie|token|secret|key|passw|session/i.test(name) && !value.includes("{{")
-      ? `must have the value of ${name} from a variable, such as {{token}}: a step is shown to all who read the monitor`
+      ? `must have the value of ${name} from a variable, such as {{token}}, because everyone who can read the monitor sees its steps`
       : null),
 ).meta({ example: { Accept: "application/json" } });
 
@@ -219,7 +219,7 @@ export const Variables = variablesOf(headerValue).meta({
 
 const VariablesPatch = variablesOf(headerValue.nullable()).meta({
   description:
-    "All of them: null keeps the stored value of a name, a name that is left out is removed.",
+    "The complete list: null keeps the stored value of a name, and a missing name is removed.",
   example: { token: null },
 });
 
@@ -323,7 +323,7 @@ export const SigningSecret = text(1, 1000, validateSigningSecret)
   .meta({
     writeOnly: true,
     description:
-      "Signs what is sent, as Standard Webhooks has it: `whsec_` and the Base64 of 24 to 64 bytes.",
+      "Signs requests as in Standard Webhooks: `whsec_` and the Base64 of 24 to 64 bytes.",
   });
 
 /** Slugs that are reserved for other URLs, current or future. */

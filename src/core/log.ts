@@ -12,7 +12,7 @@ type LogFields = Readonly<Record<string, string | number | boolean | null | unde
 type Write = (message: string, fields?: LogFields) => void;
 
 export type Log = {
-  /** Undefined above the debug level, so that `log.debug?.(…)` does not compute its fields. */
+  /** Undefined if the log level is above debug. `log.debug?.(…)` then does not compute its fields. */
   readonly debug?: Write | undefined;
   readonly info: Write;
   readonly warn: Write;

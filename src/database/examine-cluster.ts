@@ -44,7 +44,7 @@ export async function examineCluster(
     const vault = existsSync(key) ? vaultOf(readKey(key)) : null;
     if (vault !== null && (await isKeyOfStore(store, vault)))
       return {
-        findings: [...findings, fine("secrets", `${key} opens what is stored`)],
+        findings: [...findings, fine("secrets", `${key} decrypts the stored secrets`)],
         data: { store, vault, [Symbol.dispose]() {} },
       };
     const wrong = vault === null ? "is missing" : "opens none of the stored secrets";

@@ -27,7 +27,13 @@ export function examine(directory: string, migrations: string): Finding[] {
     ...permissions(path),
     key(path),
     ...(hasUnfinishedRestore(path)
-      ? [problem("restore", "one was interrupted", "Start `signalbox serve`: it finishes it.")]
+      ? [
+          problem(
+            "restore",
+            "a restore was interrupted",
+            "Start `signalbox serve`: it finishes it.",
+          ),
+        ]
       : []),
     ...(existsSync(file)
       ? database(path, migrations)
@@ -35,13 +41,13 @@ export function examine(directory: string, migrations: string): Finding[] {
           unusable(
             "database",
             `${file} is missing`,
-            "Restore a backup with `signalbox restore FILE`, or begin again with nothing: `signalbox serve --init`.",
+            "Restore a backup with `signalbox restore FILE`, or start with an empty database: `signalbox serve --init`.",
           ),
         ]),
   ];
 }
 
-const naming = "Name the right one with --data-dir, or start `signalbox serve`, which makes it.";
+const naming = "Use the correct one with --data-dir, or start `signalbox serve`, which creates it.";
 export const asTheOwner = "Run `doctor` as the account that `serve` runs as, or as root.";
 
 function permissions(path: string): Finding[] {
@@ -50,7 +56,7 @@ function permissions(path: string): Finding[] {
     const file = join(path, name);
     if (!existsSync(file)) return [];
     if ((statSync(file).mode & 0o077) === 0)
-      return fine("permissions", `${file} is for its owner alone`);
+      return fine("permissions", `only the owner can read ${file}`);
     const mode = name === "" ? "700" : "600";
     return problem("permissions", `${file} is open to others`, `chmod ${mode} ${file}`);
   });
@@ -63,17 +69,17 @@ function key(path: string): Finding {
     : unusable(
         "key",
         `${file} is missing: it opens the stored secrets`,
-        "Put it back from your copy of it.",
+        "Restore it from your copy.",
       );
 }
 
 function secrets(database: Database, key: string): Finding {
   return isKeyOf(database, vaultOf(readKey(key)))
-    ? fine("secrets", `${key} opens what is stored`)
+    ? fine("secrets", `${key} decrypts the stored secrets`)
     : unusable(
         "secrets",
         `${key} opens none of the stored secrets`,
-        "Put the right one back from your copy of it.",
+        "Restore the correct key from your copy.",
       );
 }
 
@@ -95,10 +101,10 @@ function database(path: string, migrations: string): Finding[] {
     const pending = pendingMigrations(database, migrations);
     const findings = [
       damage.length === 0
-        ? fine("integrity", "every page and index is whole")
+        ? fine("integrity", "all pages and indexes are intact")
         : unusable("integrity", damage.join("; "), restoring),
       orphans === 0
-        ? fine("references", "every row has its parent")
+        ? fine("references", "all referenced rows exist")
         : problem("references", `rows without their parent: ${orphans}`, restoring),
       pending === 0
         ? fine("schema", "up to date")
@@ -118,7 +124,7 @@ function database(path: string, migrations: string): Finding[] {
         unusable(
           "database",
           `${file} can't be opened (${code})`,
-          `${asTheOwner} Else the disk may be full, read-only or broken.`,
+          `${asTheOwner} Otherwise the disk is probably full, read-only or defective.`,
         ),
       ];
     return [unusableFor(error)];

@@ -162,7 +162,7 @@ export function tlsOf(files: {
   if (process.platform !== "win32" && (statSync(tlsKey).mode & 0o077) !== 0)
     throw invalid(
       "--tls-key",
-      `must name a file that its owner alone may read: chmod 600 ${tlsKey} mends it`,
+      `must name a file that only its owner can read: run chmod 600 ${tlsKey}`,
     );
   try {
     // Three checks, because createSecureContext accepts an empty text, and the others read only the first

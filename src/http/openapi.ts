@@ -212,9 +212,9 @@ const tags: Record<string, { name: string; description: string }> = {
   },
   "maintenance-windows": {
     name: "Maintenance windows",
-    description: "Planned work, once or again and again: alerts are held, status pages say so.",
+    description: "Planned work, one-time or recurring. Alerts are held, and status pages show it.",
   },
-  alerts: { name: "Alerts", description: "Alerts that were sent, to whom, and with what outcome." },
+  alerts: { name: "Alerts", description: "Sent alerts, with their recipients and outcomes." },
   "status-pages": {
     name: "Status pages",
     description:
@@ -222,7 +222,7 @@ const tags: Record<string, { name: string; description: string }> = {
   },
   config: {
     name: "Configuration",
-    description: "Records as code: what files say, and what else there is.",
+    description: "Records as code: configuration files, and differences from them.",
   },
   settings: { name: "Settings", description: "What an organization sets for itself." },
 };

@@ -4,7 +4,7 @@ type SystemError = { code?: unknown; path?: unknown; syscall?: unknown };
 
 const sentences: Readonly<Record<string, (path: string, call: string) => string>> = {
   EACCES: (path) =>
-    `This user may not open ${path}. Run the command as the account that owns it, or as root.`,
+    `This user has no permission to open ${path}. Run the command as the account that owns it, or as root.`,
   EPERM: (path) =>
     `${path} belongs to another user. Run the command as the account that owns it, or as root.`,
   ENOSPC: (path) => `The disk of ${path} is full. Free some space, then try again.`,

@@ -60,7 +60,7 @@ export type Parsed = {
 
 /** Messages for errors that the parser describes in terms of its API, or reports several times. */
 const plainReasons: Readonly<Record<string, string>> = {
-  MULTIPLE_DOCS: "has several documents: put each into a file of its own",
+  MULTIPLE_DOCS: "has several documents: put each into a separate file",
   TAB_AS_INDENT: "is indented by a tab: YAML allows spaces only",
 };
 

@@ -221,7 +221,7 @@ function removeTrailers(file: string, name: string): Extracted {
     const { bytes, key, checksum } = readTrailers(handle, name);
     const checked = bytes + (key === null ? 0 : keyTrailer.mark.length + key.length);
     if (checksum !== null && !checksumOf(handle, checked).equals(checksum))
-      throw refusedBackup(name, "is damaged: its checksum is not that of what it holds");
+      throw refusedBackup(name, "is damaged: its checksum does not match its content");
     ftruncateSync(handle, bytes);
     markAsCopy(handle);
     fsyncSync(handle);

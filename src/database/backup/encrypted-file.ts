@@ -39,7 +39,11 @@ async function* decryptedChunks(file: string, passphrase: string) {
   } catch (error) {
     const isWrongPassphrase = (error as Error).message.startsWith("no identity matched");
     throw isWrongPassphrase
-      ? refusedBackup(file, "does not open with this passphrase", "Give the one it was made with")
+      ? refusedBackup(
+          file,
+          "does not open with this passphrase",
+          "Use the one from when it was created",
+        )
       : refusedBackup(file, "is damaged: it was changed or cut short");
   }
 }

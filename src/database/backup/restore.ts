@@ -197,5 +197,5 @@ function mustBeInPlace(path: string, bytes: number, found: Found) {
   database.close();
   const { organizations, monitors } = found;
   if (statSync(file).size !== bytes || !Bun.deepEquals(counts, { organizations, monitors }))
-    throw new Error(`${file} is not what was restored. Examine the disk, and restore it again.`);
+    throw new Error(`${file} differs from the backup. Examine the disk, and restore again.`);
 }

@@ -315,6 +315,6 @@ export function readKey(file: string): Uint8Array {
   if (!existsSync(file)) throw unusable(`There is no key at ${file}.`);
   const bytes = Buffer.from(readFileSync(file, "utf8").trim(), "hex");
   if (bytes.length !== 32)
-    throw unusable(`${file} is not a key of Signalbox. Put it back from your backup.`);
+    throw unusable(`${file} is not a key of Signalbox. Restore it from your backup.`);
   return bytes;
 }

@@ -277,7 +277,7 @@ function unavailable(verb: string, cause: unknown): AppError {
 function damaged(cause?: unknown): AppError {
   return new AppError(
     "UNAVAILABLE",
-    "The database is damaged. Nothing is written any more until a backup is restored.",
+    "The database is damaged. Nothing is written until a backup is restored.",
     { headers: { "Retry-After": "60" }, cause },
   );
 }

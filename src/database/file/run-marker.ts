@@ -45,7 +45,7 @@ export function mustHaveEnded(path: string) {
   if (readMarker(path)?.marker.running !== true || existsSync(logOf(path))) return;
   const { database } = files(path);
   throw unusable(
-    `${database}-wal is missing, though the last run on this data did not end: what it wrote last is in that file. ` +
+    `${database}-wal is missing, but the last run did not exit properly: that file contains its last writes. ` +
       "Nothing was changed. If this is a copy, copy signalbox.db-wal as well, or use `signalbox backup`; " +
       "to go on without these writes, start once with `serve --accept-missing-log`.",
   );

@@ -59,7 +59,7 @@ export async function replaceAll(
   try {
     await download(client, after).catch((error: unknown) => {
       const { message } = failure ?? (error as Error);
-      throw new Error(`No node says whether the cluster has the new data or the old: ${message}.`);
+      throw new Error(`It is unknown whether the cluster has the new or the old data: ${message}.`);
     });
     const wrong = differences(wanted, contentIn(after));
     if (wrong.length === 0) return;

@@ -84,7 +84,7 @@ export async function importToCluster(
     const isThere = held.length > 0 && differences(wanted, contentIn(work.before)).length === 0;
     if (held.length > 0 && !isThere && !replace)
       throw unusable(
-        `The cluster is not empty: it has rows in ${held.join(", ")}. Nothing was changed. To put this data in the place of what it holds, add --replace.`,
+        `The cluster is not empty: it has rows in ${held.join(", ")}. Nothing was changed. To replace the cluster's data, add --replace.`,
       );
     const isReplaced = held.length > 0 && !isThere;
     const replaced = isReplaced ? `${from}.replaced-${clock()}` : null;
@@ -228,7 +228,7 @@ function mustBeStopped(file: string, now: number) {
   if (running.length > 0)
     throw new DataError(
       "ALREADY_RUNNING",
-      `Signalbox runs on the cluster: ${running.join(", ")}. Nothing was changed. Stop it, and try again; one that was killed is gone after ${aliveMs / 1_000} seconds.`,
+      `Signalbox runs on the cluster: ${running.join(", ")}. Nothing was changed. Stop it, and try again. A killed server counts as running for ${aliveMs / 1_000} seconds.`,
     );
 }
 
@@ -251,7 +251,7 @@ function mustHaveSpace(path: string, bytes: number) {
   const [free, needed] = [freeBytesOf(path), 2 * bytes];
   if (free < needed)
     throw unusable(
-      `This takes up to ${bytesInWords(needed)} in ${path} for a while, and ${bytesInWords(free)} are free. Nothing was changed.`,
+      `This temporarily needs up to ${bytesInWords(needed)} in ${path}, and ${bytesInWords(free)} are free. Nothing was changed.`,
     );
 }
 

@@ -159,12 +159,10 @@ export async function mustBeUsable(client: RqliteClient) {
       throw refuse("does not hold references together: start it with -fk");
     const version = build?.version ?? "";
     if (isOlder(version, oldestVersion))
-      throw refuse(
-        `is rqlite ${version}: ${oldestVersion} is the oldest that is known to be right`,
-      );
+      throw refuse(`is rqlite ${version}: the oldest supported version is ${oldestVersion}`);
     const sqlite = store.sqlite3?.version ?? "";
     if (isOlder(sqlite, oldestSqlite))
-      throw refuse(`has SQLite ${sqlite}: ${oldestSqlite} is the oldest that will do`);
+      throw refuse(`has SQLite ${sqlite}: the oldest supported version is ${oldestSqlite}`);
   }
 }
 

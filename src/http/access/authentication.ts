@@ -98,6 +98,6 @@ export function authorize(
       `This needs the role ${needed} in this organization; yours is ${role}.`,
     );
   if (access === "write" && scope !== "write")
-    throw new AppError("FORBIDDEN", "This API key may only read. Use a key with the scope write.");
+    throw new AppError("FORBIDDEN", "This API key can only read. Use a key with the scope write.");
   consume(role === null ? requestLimit : personLimit, actor.id);
 }

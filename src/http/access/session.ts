@@ -79,7 +79,7 @@ export function mustBeSameOrigin(request: Request) {
   if (site === null ? headers.get("origin") === own : site === "same-origin") return;
   throw new AppError(
     "FORBIDDEN",
-    "Only the admin page itself may send this: neither Origin nor Sec-Fetch-Site says that it did.",
+    "Only the admin page can send this request: its Origin or Sec-Fetch-Site is missing or foreign.",
   );
 }
 
