@@ -6,7 +6,7 @@ import { scratch } from "../support/scratch.ts";
 
 const folder = scratch();
 
-test("a certificate's common name reads as it was written, a comma included", () => {
+test("a certificate's common name is read unchanged, including a comma", () => {
   const { cert } = selfSigned(folder(), "Branches, south", "DNS:shop.example");
   expect(subjectsIn(readFileSync(cert, "utf8")).map(({ name }) => name)).toEqual([
     "Branches, south",

@@ -14,7 +14,7 @@ test("an IPv6 subscriber's whole /64 is one network", () => {
   expect(new Set([...same, ...others].map(networkOf)).size).toBe(6);
 });
 
-test("an IPv4 address is one network, however IPv6 writes it", () => {
+test("an IPv4 address is one network, also in IPv6 notation", () => {
   const same = ["192.168.1.5", "::ffff:192.168.1.5", "::FFFF:192.168.1.5", "::ffff:c0a8:105"];
   expect(
     new Set([...same, "0:0:0:0:0:ffff:c0a8:0105", "0:0:0:0:0:ffff:192.168.1.5"].map(networkOf)),

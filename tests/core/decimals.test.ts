@@ -9,7 +9,7 @@ import {
 import { lossyIntegerAt, parseExactly } from "../../src/core/text/exact-json.ts";
 
 describe("decimal numbers", () => {
-  test("are compared without rounding, however they are written", () => {
+  test("are compared without rounding, in any notation", () => {
     for (const [less, more] of [
       ["9007199254740992", "9007199254740993"],
       ["-9007199254740993", "-9007199254740992"],
@@ -35,7 +35,7 @@ describe("decimal numbers", () => {
       expect([one, other, compareDecimals(one, other)]).toEqual([one, other, 0]);
   });
 
-  test("are compared as whole numbers are", () => {
+  test("are compared like whole numbers", () => {
     const scaled = fc.tuple(fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }), fc.nat(30));
     const written = ([value, zeros]: [bigint, number]) => `${value}${"0".repeat(zeros)}e-${zeros}`;
     fc.assert(
@@ -46,7 +46,7 @@ describe("decimal numbers", () => {
     );
   });
 
-  test("are nothing else that looks like one", () => {
+  test("are distinguished from similar text", () => {
     for (const text of ["", ".", "-", "0x10", "1_000", "1,5", "Infinity", "NaN", "1e", "1 2", "e5"])
       expect([text, isDecimal(text), compareDecimals(text, "1")]).toEqual([
         text,
@@ -55,7 +55,7 @@ describe("decimal numbers", () => {
       ]);
   });
 
-  test("stay text where a double would change them", () => {
+  test("stay text if a double would change them", () => {
     expect(["12", "0.10", "9007199254740992", "1e3"].map(exactNumber)).toEqual([
       12,
       0.1,
@@ -68,7 +68,7 @@ describe("decimal numbers", () => {
 });
 
 describe("JSON with long numbers", () => {
-  test("keeps them as they are written, and everything else as JSON.parse has it", () => {
+  test("preserves them, and parses everything else like JSON.parse", () => {
     const text =
       '{"id":-9007199254740993,"list":[1e400,"9007199254740993","\\"12345678901234567890"],"a":1.5,"z":-0}';
     const { id, list, ...rest } = parseExactly(text) as Record<string, unknown>;
@@ -78,12 +78,12 @@ describe("JSON with long numbers", () => {
     expect(JSON.stringify({ id })).toBe('{"id":-9007199254740993}');
   });
 
-  test("keeps them under the name __proto__ as well", () => {
+  test("preserves them also under the name __proto__", () => {
     const text = '{"__proto__":12345678901234567890,"a":{"__proto__":{"b":1e400}}}';
     expect(JSON.stringify(parseExactly(text))).toBe(text);
   });
 
-  test("is what JSON.parse accepts, and nothing more", () => {
+  test("accepts only what JSON.parse accepts", () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(JSON.parse(JSON.stringify(parseExactly(json)))).toEqual(JSON.parse(json));

@@ -1,34 +1,34 @@
 import { describe, expect, test } from "bun:test";
 import { sameHost, sameOrigin } from "../../src/core/security/destinations.ts";
 
-describe("a URL leads to the same place", () => {
+describe("a URL leads to the same destination", () => {
   test.each([
     ["in any case", "https://Bot.LAN/a", "HTTPS://bot.lan/b?c"],
-    ["with the root's dot", "https://bot.example.com/", "https://bot.example.com./"],
-    ["with the root's dot and a port", "http://bot.lan.:8080/", "http://BOT.lan:8080"],
-    ["with the usual port", "https://bot.lan/", "https://bot.lan:443/"],
-    ["with the usual port of plain HTTP", "http://bot.lan./", "http://bot.lan:80/"],
-    ["in letters or in Punycode", "https://münchen.example", "https://xn--mnchen-3ya.example."],
-    ["in wide letters", "https://ｂｏｔ。lan/", "https://bot.lan/"],
+    ["with a trailing dot", "https://bot.example.com/", "https://bot.example.com./"],
+    ["with a trailing dot and a port", "http://bot.lan.:8080/", "http://BOT.lan:8080"],
+    ["with the default port", "https://bot.lan/", "https://bot.lan:443/"],
+    ["with the default port of plain HTTP", "http://bot.lan./", "http://bot.lan:80/"],
+    ["in Unicode or Punycode", "https://münchen.example", "https://xn--mnchen-3ya.example."],
+    ["in full-width letters", "https://ｂｏｔ。lan/", "https://bot.lan/"],
     ["with escapes", "https://%62ot.lan/", "https://bot.lan/"],
-    ["by any spelling of IPv4", "http://127.0.0.1/", "http://0x7f.1/"],
-    ["by IPv4 as one number", "http://10.0.0.5:8080/", "http://167772165:8080/"],
-    ["by any spelling of IPv6", "http://[2001:DB8:0:0:0:0:0:1]/", "http://[2001:db8::1]:80/"],
+    ["in any notation of IPv4", "http://127.0.0.1/", "http://0x7f.1/"],
+    ["with IPv4 as one number", "http://10.0.0.5:8080/", "http://167772165:8080/"],
+    ["in any notation of IPv6", "http://[2001:DB8:0:0:0:0:0:1]/", "http://[2001:db8::1]:80/"],
   ])("%s", (_, one, other) => {
     expect([sameOrigin(one, other), sameOrigin(other, one)]).toEqual([true, true]);
   });
 });
 
-describe("a URL leads elsewhere", () => {
+describe("a URL leads to another destination", () => {
   test.each([
     ["with another port", "https://bot.lan/", "https://bot.lan:8443/"],
     ["unprotected", "https://bot.lan/", "http://bot.lan/"],
-    ["unprotected at the same port", "https://bot.lan/", "http://bot.lan:443/"],
-    ["one name below", "https://bot.lan/", "https://evil.bot.lan/"],
-    ["below a name that looks alike", "https://bot.lan/", "https://bot.lan.evil.example/"],
-    ["in letters that look alike", "https://bot.lan/", "https://bоt.lan/"],
+    ["without TLS on the same port", "https://bot.lan/", "http://bot.lan:443/"],
+    ["at a subdomain", "https://bot.lan/", "https://evil.bot.lan/"],
+    ["at a subdomain of a look-alike name", "https://bot.lan/", "https://bot.lan.evil.example/"],
+    ["in look-alike letters", "https://bot.lan/", "https://bоt.lan/"],
     ["with two dots", "https://bot.lan/", "https://bot.lan../"],
-    ["by IPv6 that hides IPv4", "http://127.0.0.1/", "http://[::ffff:127.0.0.1]/"],
+    ["with IPv4 in IPv6", "http://127.0.0.1/", "http://[::ffff:127.0.0.1]/"],
   ])("%s", (_, one, other) => {
     expect([sameOrigin(one, other), sameOrigin(other, one)]).toEqual([false, false]);
   });
@@ -47,7 +47,7 @@ describe("a host", () => {
     ["::1", "::2", false],
     ["fe80::1%eth0", "fe80::1%eth1", false],
     ["fe80::1%eth0", "FE80::1%eth0", true],
-    // Only a resolver knows what becomes of it.
+    // Only a resolver knows its address.
     ["127.0.0.1", "0x7f.1", false],
   ])("%s and %s", (one, other, isSame) => {
     expect([sameHost(one, other), sameHost(other, one)]).toEqual([isSame, isSame]);

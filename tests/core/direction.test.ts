@@ -3,14 +3,14 @@ import { texts } from "../support/texts.ts";
 
 const samples = ["Shop", "a".repeat(12), "https://shop.example/a", "$.a", "Ann <ann@team.example>"];
 
-test("every text of one line refuses what changes the direction of writing", () => {
+test("every single-line text rejects characters that change the writing direction", () => {
   const open: string[] = [];
   let refusing = 0;
   let lines = 0;
   for (const [name, text] of texts) {
     const takes = (sample: string) => text.safeParse(sample).success;
     const sample = samples.find(takes);
-    // Text of several lines may be in any script, and shows in a paragraph of its own.
+    // Multi-line texts can be in any script, and are shown in separate paragraphs.
     if (sample === undefined || takes(`${sample}\nb`)) continue;
     lines += 1;
     for (const control of "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -21,7 +21,7 @@ test("every text of one line refuses what changes the direction of writing", () 
   expect([lines > 100, refusing]).toEqual([true, lines]);
 });
 
-test("scripts that are written from right to left are fine", () => {
+test("right-to-left scripts are accepted", () => {
   const name = texts.find(([name]) => name.endsWith("/monitor-groups/ name"))?.[1];
   for (const good of ["متجر", "חנות Shop", "a\u200fb", "👩‍👩‍👧"])
     expect([good, name?.safeParse(good).success]).toEqual([good, true]);

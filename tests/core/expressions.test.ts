@@ -23,7 +23,7 @@ const bad = badExpressions.map(([expression]) => expression);
 const at = <T>(work: () => Promise<T>) => work();
 
 describe("an expression", () => {
-  test("is found where RE2 finds it, whatever the expression and the text", async () => {
+  test("finds the same as RE2, for any expression and text", async () => {
     const texts = ["", "a", "b\n", "ab=aab c", "Größe 😀 1,2", "foobarbazz", letters(300)];
     const usual = ["^$", "\\bab\\b", "(?i)GRÖSSE|größe", "a$", "^b$", "(?m)^b$", ".😀.\\d", "\\Ba"];
     for (const [expression, repeated] of [
@@ -38,7 +38,7 @@ describe("an expression", () => {
         ]);
   });
 
-  test("that is too long when written out is refused before it is compiled", async () => {
+  test("that is too long when expanded is rejected before it is compiled", async () => {
     for (const long of [
       "(\\w{30}){30}",
       `(${"abcdefghij".repeat(40)}){1000}`,
@@ -51,7 +51,7 @@ describe("an expression", () => {
       expect([fine, await expressionIssue(fine)]).toEqual([fine, null]);
   });
 
-  test("that RE2 does not know says why, without the expression", async () => {
+  test("that RE2 rejects is reported with the reason, without the expression", async () => {
     for (const [wrong, why] of [
       ["(a", "missing closing )"],
       ["a**", "invalid nested repetition operator"],
@@ -70,7 +70,7 @@ describe("a long search", () => {
   const text = letters(1024 * 1024);
   const explodes = "(a|b)*a(a|b){30}c";
 
-  /** What is found in how many turns of the event loop. */
+  /** Result of a search, and the number of event-loop turns that it took. */
   async function searched(signal?: AbortSignal): Promise<[found: Searched, turns: number]> {
     let turns = 0;
     let over = false;
@@ -87,7 +87,7 @@ describe("a long search", () => {
     return [found, turns];
   }
 
-  test("lets the event loop turn, and is given up after so much work or with its check", async () => {
+  test("yields to the event loop, and stops after a limit of work or with its check", async () => {
     const [found, turns] = await searched();
     expect(found).toBe("too much work");
     expect(turns).toBeGreaterThan(3);
@@ -95,8 +95,8 @@ describe("a long search", () => {
     expect(ended).toBeLessThan(3);
   });
 
-  test("needs no turn of its own where the text is short", async () => {
-    // On a machine that has more to do, any text may take a while.
+  test("of a short text does not yield", async () => {
+    // On a busy machine even a short text can take long.
     spyOn(performance, "now").mockReturnValue(0);
     const never = () => Promise.reject(new Error("It waits for its turn."));
     for (const [expression, found] of [
@@ -110,8 +110,8 @@ describe("a long search", () => {
   });
 });
 
-describe("where every look at the clock says that a turn is over", () => {
-  /** So often the clock is looked at, apart from the beginning and the end of each turn. */
+describe("when each clock reading says that the turn is over", () => {
+  /** Returns how often the clock is read, except at the start and end of each turn. */
   async function looksOf<T>(search: () => Promise<T>): Promise<[found: T, looks: number]> {
     let calls = 0;
     spyOn(performance, "now").mockImplementation(() => ++calls * 1_000);
@@ -120,7 +120,7 @@ describe("where every look at the clock says that a turn is over", () => {
     return [found, Math.floor(calls / 3)];
   }
 
-  test("no search goes on for long without a look, whatever the expression", async () => {
+  test("every search reads the clock regularly, for any expression", async () => {
     for (const [expression, repeated] of badExpressions) {
       const text = worstText(repeated, 20_000);
       const [, looks] = await looksOf(() => isFound(expression, text, at));
@@ -130,11 +130,11 @@ describe("where every look at the clock says that a turn is over", () => {
   });
 });
 
-describe("a part of a text that an expression finds", () => {
+describe("the matched part of a text", () => {
   const inTurn = <T>(work: () => Promise<T>) => work();
   const part = (expression: string, text: string) => captured(expression, text, inTurn);
 
-  test("is what the library itself finds, whatever the expression and the text", async () => {
+  test("is the same as the library finds, for any expression and text", async () => {
     const atom = fc.constantFrom(
       "a",
       "b",
@@ -187,7 +187,7 @@ describe("a part of a text that an expression finds", () => {
     );
   });
 
-  test("of a long text is found in turns, and given up where it takes too much work", async () => {
+  test("of a long text is found across several turns, up to a limit of work", async () => {
     let turns = 0;
     const counted = async <T>(work: () => Promise<T>) => {
       turns++;

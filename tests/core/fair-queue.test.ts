@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { AppError } from "../../src/core/errors.ts";
 import { fairQueue } from "../../src/core/collections/fair-queue.ts";
 
-/** A queue whose work is done when the test says so, and in which order it was begun. */
+/** A queue whose tasks end when the test says so, with the order in which they started. */
 function worked(settings?: Parameters<typeof fairQueue>[0]) {
   const queue = fairQueue(settings);
   const begun: string[] = [];
@@ -16,7 +16,7 @@ function worked(settings?: Parameters<typeof fairQueue>[0]) {
         await new Promise<void>((end) => endings.push(end));
         return lane;
       }),
-    /** Ends what is worked on, one after the other, until nothing is left. */
+    /** Ends the running tasks one by one until none is left. */
     endAll: async () => {
       for (let quiet = 0; quiet < 3;) {
         quiet = endings.length === 0 ? quiet + 1 : 0;
@@ -27,7 +27,7 @@ function worked(settings?: Parameters<typeof fairQueue>[0]) {
   };
 }
 
-test("lanes take turns, however many wait in one of them", async () => {
+test("lanes take turns, however many tasks wait in one of them", async () => {
   const { add, begun, endAll } = worked({ atOnce: 1 });
   const lanes = "aaaaaabbc".split("");
   const all = lanes.map(add);
@@ -36,7 +36,7 @@ test("lanes take turns, however many wait in one of them", async () => {
   expect(begun.join("")).toBe("abcabaaaa");
 });
 
-test("so many are worked on at once, and one of each lane", async () => {
+test("a limited number of tasks run at once, and one per lane", async () => {
   const { add, begun, endAll } = worked({ atOnce: 2 });
   for (const lane of "aaab") void add(lane);
   await Promise.resolve();
@@ -48,7 +48,7 @@ test("so many are worked on at once, and one of each lane", async () => {
   expect(begun).toEqual(["a", "b", "c", "a", "a"]);
 });
 
-test("whoever comes to a full lane is turned away; other lanes are not full", async () => {
+test("a task for a full lane is rejected; other lanes are not full", async () => {
   const { add, endAll } = worked({ atOnce: 1, mostWaiting: 2 });
   const kept = [add("a"), add("a"), add("a")];
   const refused = await add("a").catch((error: unknown) => error);
@@ -59,7 +59,7 @@ test("whoever comes to a full lane is turned away; other lanes are not full", as
   expect(await Promise.all(kept)).toEqual(["a", "a", "a", "b"]);
 });
 
-test("work that fails makes room like any other", async () => {
+test("a failing task frees its slot like any other", async () => {
   const { add, queue, endAll } = worked({ atOnce: 1 });
   const failed = queue.run("a", () => Promise.reject(new Error("No."))).catch(String);
   const next = add("a");

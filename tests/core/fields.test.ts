@@ -231,14 +231,14 @@ const cases: Record<string, { field: z.ZodType; takes: unknown[]; refuses: unkno
 };
 
 for (const [name, { field, takes, refuses }] of Object.entries(cases))
-  test(`${name} is stored exactly as sent, or refused`, () => {
+  test(`${name} is stored exactly as sent, or rejected`, () => {
     for (const value of takes) expect([value, field.safeParse(value).data]).toEqual([value, value]);
     for (const value of refuses)
       expect([value, field.safeParse(value).success]).toEqual([value, false]);
   });
 
 describe("sets", () => {
-  test("duplicates collapse after counting, the order of first mention is kept", () => {
+  test("duplicates are merged after counting, in the order of their first occurrence", () => {
     expect(Tags.parse(["b", "a", "b", "A"])).toEqual(["b", "a", "A"]);
     const [a, b] = ["0199a3f0-0000-7000-8000-00000000000a", "0199a3f0-0000-7000-8000-00000000000b"];
     expect(idSet(3).parse([b, a, b])).toEqual([b, a]);
@@ -253,7 +253,7 @@ describe("a patch", () => {
     note: z.string().nullable().default(null),
   };
 
-  test("fills in no defaults, and takes what creation takes", () => {
+  test("adds no defaults, and accepts the same values as creation", () => {
     const Patch = z.strictObject(patchOf(fields));
     expect(Patch.parse({})).toEqual({});
     expect(Patch.parse({ color: "red", note: null })).toEqual({ color: "red", note: null });
@@ -261,7 +261,7 @@ describe("a patch", () => {
       expect([value, Patch.safeParse(value).success]).toEqual([value, false]);
   });
 
-  test("read-only fields are dropped, whatever they hold; others are not", () => {
+  test("read-only fields are dropped with any value; others are not", () => {
     const Body = bodyOf(["id", "createdAt"], z.strictObject(patchOf(fields)));
     expect(Body.parse({ id: 7, createdAt: null, name: "a" })).toEqual({ name: "a" });
     for (const value of [{ ID: 1 }, [], null, "id", 7])

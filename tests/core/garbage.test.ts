@@ -3,7 +3,10 @@ import { join } from "node:path";
 
 const root = join(import.meta.dir, "../..");
 
-/** In a process of its own, whose heap holds nothing else: says how many of 63 MiB are left before one more is discarded, and ends once they are collected. */
+/**
+ * Runs in a separate process with an empty heap. Prints how many of 63 MiB remain before the last
+ * discard, and exits once they are collected.
+ */
 const script = `
   import { discarded } from "./src/core/system/garbage.ts";
   const MiB = 1024 * 1024;
@@ -22,10 +25,10 @@ const script = `
   console.log(before);
 `;
 
-test("bytes that nobody holds any more are collected once there are 64 MiB of them", async () => {
+test("discarded bytes are collected once there are 64 MiB of them", async () => {
   const child = Bun.spawn([process.execPath, "-e", script], {
     cwd: root,
-    // Nothing else collects them: neither the engine's own timer nor a heap that grows.
+    // Turns off all other collections: the engine's timer and heap growth.
     env: { ...process.env, BUN_GC_TIMER_DISABLE: "1" },
     stdout: "pipe",
   });

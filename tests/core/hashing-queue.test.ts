@@ -1,9 +1,10 @@
+/** The queue for password hashing: order and limits by network and kind of request. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { AppError } from "../../src/core/errors.ts";
 import { type HashingClient, HashingQueue } from "../../src/core/security/hashing-queue.ts";
 
-/** A queue whose work ends when the test says so, in the order in which it began. */
+/** A queue whose tasks end in the order of their start, when the test says so. */
 function scene() {
   const time = { ms: 0 };
   const queue = new HashingQueue(() => time.ms);
@@ -46,7 +47,7 @@ function scene() {
   return { ask, begun, refused, settle, endOne, endAll, signIn, page, mostAtOnce, running, time };
 }
 
-test("while strangers of 200 networks open pages, whoever signs in is begun at once", async () => {
+test("while strangers from 200 networks open pages, a sign-in starts at once", async () => {
   const { ask, begun, refused, settle, endAll, signIn, page, mostAtOnce } = scene();
   for (let i = 0; i < 200; i++) void ask(`page ${i}`, page(`10.0.0.${i}`));
   void ask("owner", signIn("192.168.1.5"));
@@ -56,7 +57,7 @@ test("while strangers of 200 networks open pages, whoever signs in is begun at o
   expect([begun.length, refused.length, mostAtOnce()]).toEqual([201, 0, 2]);
 });
 
-test("those who sign in do not keep pages closed", async () => {
+test("sign-ins do not block passwords of pages", async () => {
   const { ask, begun, settle, endOne, endAll, signIn, page, running } = scene();
   for (let i = 0; i < 10; i++) void ask(`sign-in ${i}`, signIn(`10.0.0.${i}`));
   void ask("page", page("10.0.1.1"));
@@ -67,7 +68,7 @@ test("those who sign in do not keep pages closed", async () => {
   await endAll();
 });
 
-test("clients take turns, each with one at a time: nobody's many hold up another's one", async () => {
+test("clients take turns with one task at a time: one client's many tasks do not delay another's", async () => {
   const { ask, begun, settle, endAll, signIn } = scene();
   const asked = ["a", "a", "a", "a", "a", "b", "b", "c"];
   for (const client of asked) void ask(client, signIn(client));
@@ -78,7 +79,7 @@ test("clients take turns, each with one at a time: nobody's many hold up another
 });
 
 for (const lane of ["sign-in", "page"] as const)
-  test(`while 200 networks guess again and again, the first password of another is the next one: ${lane}`, async () => {
+  test(`while 200 networks keep guessing, another network's first password is next: ${lane}`, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat({ max: 199 }), { maxLength: 600 }),
@@ -100,7 +101,7 @@ for (const lane of ["sign-in", "page"] as const)
     );
   });
 
-test("whoever asked less often in the last minutes goes first, right or wrong, answered or not", async () => {
+test("the client with the fewest recent attempts is first, whether right, wrong or timed out", async () => {
   const { ask, begun, settle, endOne, endAll, signIn, time } = scene();
   const running = ["x", "y"].map((name) => ask(name, signIn(name)));
   for (let count = 0; count < 3; count++) void ask("often", signIn("often"));
@@ -110,7 +111,7 @@ test("whoever asked less often in the last minutes goes first, right or wrong, a
   await endOne();
   await endOne();
   await Promise.all(running);
-  // Those that waited too long have counted.
+  // Attempts that timed out count as well.
   for (const name of ["z", "v"]) void ask(name, signIn(name));
   void ask("twice", signIn("twice"));
   void ask("often", signIn("often"));
@@ -119,7 +120,7 @@ test("whoever asked less often in the last minutes goes first, right or wrong, a
   expect(begun).toEqual(["x", "y", "z", "v", "twice", "often"]);
 });
 
-test("what was asked is forgotten, one every ten minutes", async () => {
+test("attempts are forgotten at one per ten minutes", async () => {
   const { ask, begun, settle, endAll, signIn, time } = scene();
   const askAlone = async (client: string) => {
     void ask(client, signIn(client));
@@ -135,13 +136,13 @@ test("what was asked is forgotten, one every ten minutes", async () => {
   };
   for (const client of ["guesser", "guesser", "guesser", "mistaken"]) await askAlone(client);
   expect(await orderOf(["mistaken", "guesser"])).toEqual(["mistaken", "guesser"]);
-  // Four and two count so far; of the four one is left.
+  // Four and two attempts count so far; of the four, one remains.
   time.ms += 3 * 600_000;
   for (let count = 0; count < 2; count++) await askAlone("mistaken");
   expect(await orderOf(["guesser", "mistaken"])).toEqual(["guesser", "mistaken"]);
 });
 
-test("of many first requests the newest goes first, and whoever has waited for eight seconds is told to come back", async () => {
+test("of many first attempts the newest is first, and after eight seconds the others are rejected", async () => {
   const { ask, begun, refused, settle, endOne, signIn, time } = scene();
   for (let i = 0; i < 200; i++) void ask(`stranger ${i}`, signIn(`10.0.0.${i}`));
   await settle();
@@ -154,7 +155,7 @@ test("of many first requests the newest goes first, and whoever has waited for e
   expect(refused.length).toBe(198);
 });
 
-test("where a thousand wait, whoever asked most often makes room, and not for their own", async () => {
+test("when a thousand attempts wait, the client with the most gives up one, and can't add any", async () => {
   const { ask, refused, settle, endAll, begun, signIn } = scene();
   for (let i = 0; i < 1_001; i++) void ask(`many ${i}`, signIn("10.0.0.1"));
   await settle();
@@ -168,7 +169,7 @@ test("where a thousand wait, whoever asked most often makes room, and not for th
   expect(begun.slice(0, 4)).toEqual(["many 0", "another", "third", "many 1"]);
 });
 
-test("a network from where people are known goes before 200 that were never seen, unless it asks all the time", async () => {
+test("a network with known people precedes 200 unknown networks, within its limit", async () => {
   const { ask, begun, refused, settle, endOne, signIn } = scene();
   for (let i = 0; i < 200; i++) void ask(`stranger ${i}`, signIn(`10.0.0.${i}`));
   await settle();
@@ -180,7 +181,7 @@ test("a network from where people are known goes before 200 that were never seen
   expect([begun.at(-1), refused]).toEqual(["new", []]);
 });
 
-test("work that fails makes room like any other", async () => {
+test("a failing task frees its slot like any other", async () => {
   const queue = new HashingQueue();
   const client = { lane: "sign-in", client: "10.0.0.1" } as const;
   const failing = () => queue.run(client, () => Promise.reject(new Error("not a hash")));

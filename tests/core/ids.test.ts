@@ -9,7 +9,7 @@ test("ids sort by time, and by creation within one millisecond", () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("requests of different milliseconds that take turns disturb no order", () => {
+test("interleaved requests of different milliseconds do not disturb the order", () => {
   const turns = Array.from({ length: 1_000 }, () => [newId(now), newId(now + 1)] as const);
   for (const side of [0, 1] as const) {
     const ids = turns.map((turn) => turn[side]);
@@ -17,19 +17,19 @@ test("requests of different milliseconds that take turns disturb no order", () =
   }
 });
 
-test("an id is a UUID of version 7 that begins with its time", () => {
+test("an id is a version 7 UUID that starts with its time", () => {
   expect(newId(now)).toMatch(
     /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   );
   expect(parseInt(newId(now).replaceAll("-", "").slice(0, 12), 16)).toBe(now);
 });
 
-test("a token has the asked length, only letters and digits, each of them about as often", () => {
+test("a token has the requested length and only evenly distributed letters and digits", () => {
   const token = randomToken(62_000);
   expect(token).toMatch(/^[0-9A-Za-z]{62000}$/);
   const counts = Map.groupBy(token, (letter) => letter);
   expect(counts.size).toBe(62);
-  // 1,000 expected with a deviation of 31: eight of them away is beyond any chance.
+  // The expected count is 1,000 with a deviation of 31; the limit is eight deviations.
   for (const { length } of counts.values()) expect(Math.abs(length - 1_000)).toBeLessThan(250);
   expect(new Set(Array.from({ length: 1_000 }, () => randomToken(43))).size).toBe(1_000);
 });

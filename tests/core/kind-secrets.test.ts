@@ -45,7 +45,7 @@ describe("splitting off the secrets", () => {
       { "headers.X-Team": "ops", "headers.X.Y": "" },
     ],
   ];
-  test("leaves the type's other own fields, and joining is its inverse", () => {
+  test("leaves the type's other fields, and joining is its inverse", () => {
     for (const [own, settings, secrets] of cases) {
       const whole = { ...record, ...own };
       const split = splitSecrets(kinds, "site", whole);
@@ -83,7 +83,7 @@ describe("merging a patch", () => {
       expect(whole).toEqual(before);
     });
 
-  test("what was not set is set", () => {
+  test("a secret that was not set is set", () => {
     expect(merged(kinds, "site", { ...record, auth: null }, { auth })).toEqual({ ...record, auth });
   });
 });
@@ -112,7 +112,7 @@ describe("a secret never follows a changed address", () => {
       expect(stranded.map((keys) => keys.join("."))).toEqual(asked);
     });
 
-  test("and a row without a field that its type has by now is at the field's default", () => {
+  test("and a stored row without a newer field counts as having its default", () => {
     const served = {
       push: kind(
         { token: z.string(), region: z.enum(["us", "eu"]).default("us") },
@@ -123,7 +123,7 @@ describe("a secret never follows a changed address", () => {
     expect(strandedSecrets(served, "push", { token: "t" }, { region: "eu" })).toEqual([["token"]]);
   });
 
-  test("each is told how it may go on", () => {
+  test("the error names each secret and the way to proceed", () => {
     const refusal = () =>
       new OpenedRecord(kinds, "site", whole).patched({ url: "http://b.lan" }, (after) => after);
     let details: unknown;

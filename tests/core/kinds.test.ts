@@ -8,7 +8,7 @@ const kinds = {
   list: kind({ steps: z.array(z.string()).default([]) }),
 };
 
-test("a new record takes the common fields and those of its type alone", () => {
+test("a new record accepts only the common fields and those of its type", () => {
   const schema = newOf(kinds, { name: z.string() }, { id: "NewThing" });
   expect(schema.parse({ type: "job", name: "A" })).toEqual({ type: "job", name: "A", grace: 60 });
   for (const value of [
@@ -21,7 +21,7 @@ test("a new record takes the common fields and those of its type alone", () => {
     expect([value, schema.safeParse(value).success]).toEqual([value, false]);
 });
 
-test("a row that is older than a field has its default, shared with no other row", () => {
+test("a row without a newer field has the field's default, shared with no other row", () => {
   expect(settingsIn(kinds, "job", "{}")).toEqual({ grace: 60 });
   expect(settingsIn(kinds, "job", '{"grace":5}')).toEqual({ grace: 5 });
   const [one, other] = [settingsIn(kinds, "list", "{}"), settingsIn(kinds, "list", "{}")];

@@ -6,12 +6,12 @@ import type { Json } from "../support/json.ts";
 import { made } from "../support/records.ts";
 import { texts } from "../support/texts.ts";
 
-test("every text of several lines takes CRLF as it takes LF, and no CR alone", () => {
+test("every multi-line text accepts CRLF like LF, and rejects a single CR", () => {
   const wrong: string[] = [];
   let count = 0;
   for (const [name, text] of texts) {
     const takes = (sample: string) => text.safeParse(sample).success;
-    // A request body or a script can have any character.
+    // A request body or a script can contain any character.
     if (!takes("a\nb") || takes("a\u0007b")) continue;
     count++;
     for (const good of ["a\r\nb", "a\r\n", "\r\n\ta\r\n\r\nb"])
@@ -57,7 +57,7 @@ test.each(fields)("%s: %s%s is stored exactly as sent", async (noun, field, belo
   expect(dump(appliance)).toBe(before);
 });
 
-test("CRLF shows as LF does", () => {
+test("CRLF is shown like LF", () => {
   const lf = crlf.replaceAll("\r", "");
   for (const text of [lf, "plain\nlines\n\nand more", "`code`\n\n    block\n    lines"]) {
     const other = text.replaceAll("\n", "\r\n");

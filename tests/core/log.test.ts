@@ -7,7 +7,7 @@ function taken(settings?: Parameters<typeof logTo>[1]) {
   return { lines, log: logTo((line) => void lines.push(line), settings) };
 }
 
-test("JSON is one object a line: time, level, message, and the fields beside them", () => {
+test("JSON is one object per line: time, level, message and the other fields", () => {
   const { lines, log } = taken({ logFormat: "json", logLevel: "debug" });
   log.warn("sign-in failed", { requestId: "r1", attempts: 3, address: undefined, person: null });
   const { time, ...entry } = JSON.parse(lines.join(""));
@@ -31,14 +31,17 @@ test("text is time, level, message and pairs", () => {
   ]);
 });
 
-test.each(logLevels)("at %s there is what is as bad or worse, and nothing else", (logLevel) => {
-  const { lines, log } = taken({ logFormat: "text", logLevel });
-  for (const level of logLevels) log[level]?.(`at ${level}`);
-  const expected = logLevels.slice(logLevels.indexOf(logLevel));
-  expect(lines.map((line) => line.trim().split(" ").at(-1))).toEqual([...expected]);
-});
+test.each(logLevels)(
+  "at level %s only entries of this or a more severe level are logged",
+  (logLevel) => {
+    const { lines, log } = taken({ logFormat: "text", logLevel });
+    for (const level of logLevels) log[level]?.(`at ${level}`);
+    const expected = logLevels.slice(logLevels.indexOf(logLevel));
+    expect(lines.map((line) => line.trim().split(" ").at(-1))).toEqual([...expected]);
+  },
+);
 
-test("fields of an access line are not even made while nobody reads them, from one line to the next", () => {
+test("fields of an access line are not computed below debug level, and a new level applies at once", () => {
   const { lines, log } = taken();
   let made = 0;
   const entry = () => log.debug?.("request", { number: ++made });
@@ -51,7 +54,7 @@ test("fields of an access line are not even made while nobody reads them, from o
 });
 
 describe.each(logFormats)("as %s", (logFormat) => {
-  test("no message and no value begins another line or speaks to the terminal", () => {
+  test("no message or value starts a new line or controls the terminal", () => {
     const { lines, log } = taken({ logFormat, logLevel: "info" });
     const nasty = fc.string({
       unit: fc.oneof(

@@ -8,7 +8,7 @@ const text = (written: string) => toText(parseMarkdown(written));
 const link = (url: string, words: string) =>
   `<a href="${url}" rel="noopener noreferrer">${words}</a>`;
 
-test("bold, italic, code and links are shown", () => {
+test("bold, italic, code and links are rendered", () => {
   expect(html("**Payments work** *again*, ***really***: `a < b`")).toBe(
     "<p><strong>Payments work</strong> <em>again</em>, <strong><em>really</em></strong>: <code>a &lt; b</code></p>",
   );
@@ -20,13 +20,13 @@ test("bold, italic, code and links are shown", () => {
   );
 });
 
-test("lists nest and keep their first number", () => {
+test("lists nest and preserve their first number", () => {
   expect(html("- a\n- b\n  1. c\n\n4. d\n5. e\n\n   f")).toBe(
     '<ul><li>a</li><li>b<ol><li>c</li></ol></li></ul><ol start="4"><li>d</li><li>e<p>f</p></li></ol>',
   );
 });
 
-test("lines and paragraphs stand as they were typed", () => {
+test("lines and paragraphs are preserved", () => {
   expect(html("one\ntwo\n\n\nthree")).toBe("<p>one<br>two</p><p>three</p>");
   expect(html("```sh\nls -l\n\n  <b>\n```")).toBe("<pre><code>ls -l\n\n  &lt;b&gt;</code></pre>");
 });
@@ -47,7 +47,7 @@ test("headings are bold paragraphs, quotes paragraphs, images links, HTML and ta
   );
 });
 
-test("an address that was just typed is a link without the punctuation around it", () => {
+test("a plain address becomes a link, without surrounding punctuation", () => {
   const url = "https://a.example/x_(y)?q=*";
   expect(html("See https://a.example/x_(y), (http://b.example/) or ftp://c.example.")).toBe(
     `<p>See ${link("https://a.example/x_(y)", "https://a.example/x_(y)")}, (${link("http://b.example/", "http://b.example/")}) or ftp://c.example.</p>`,
@@ -55,7 +55,7 @@ test("an address that was just typed is a link without the punctuation around it
   expect(html(`\`${url}\``)).toBe(`<p><code>${url}</code></p>`);
 });
 
-test("what leads nowhere that is linked to is text with its address", () => {
+test("a link with a disallowed scheme is text with its address", () => {
   expect(html("[here](javascript:alert(1))")).toBe("<p>here (javascript:alert(1))</p>");
   expect(html("[docs](/docs) [a](//a.example) [b](data:text/html,x)")).toBe(
     "<p>docs (/docs) a (//a.example) b (data:text/html,x)</p>",
@@ -65,7 +65,7 @@ test("what leads nowhere that is linked to is text with its address", () => {
   );
 });
 
-test("as text the same is said without marks", () => {
+test("the text form has the same content without marks", () => {
   expect(
     text(
       "**We** restart `all`.\nSoon.\n\n- a\n- [b](https://b.example/)\n  1. c\n\n<https://d.example/>",
@@ -76,13 +76,13 @@ test("as text the same is said without marks", () => {
   );
 });
 
-test("other alphabets keep their letters and each block its direction", () => {
+test("other alphabets preserve their letters, and each block its direction", () => {
   expect(toHtml(parseMarkdown("**تعمل** المدفوعات.\n\n- شلום\n\n支付**恢复**了"))).toBe(
     '<p dir="auto"><strong>تعمل</strong> المدفوعات.</p><ul dir="auto"><li>شلום</li></ul><p dir="auto">支付<strong>恢复</strong>了</p>',
   );
 });
 
-test("words that are not Markdown stay as they are", () => {
+test("text that is not Markdown is unchanged", () => {
   expect(toHtml(plainBlocks("*api*_x is\n[down](https://a.example/)"))).toBe(
     `<p dir="auto">*api*_x is<br>[down](${link("https://a.example/", "https://a.example/")})</p>`,
   );
@@ -97,7 +97,7 @@ const allowed: Record<string, string[]> = {
   ...Object.fromEntries(["li", "code", "strong", "em", "br"].map((name) => [name, []])),
 };
 
-/** What of some HTML is not on the list, or not closed. */
+/** The disallowed or unclosed parts of some HTML. */
 async function forbiddenIn(made: string): Promise<string[]> {
   const found: string[] = [];
   let open = 0;
@@ -134,7 +134,7 @@ const random = fc.oneof(
   fc.array(fc.constantFrom(...hostileMarkdown), { maxLength: 3 }).map((all) => all.join("")),
 );
 
-test("whatever is typed, only what is on the list comes out", async () => {
+test("any input renders only allowed HTML", async () => {
   await fc.assert(
     fc.asyncProperty(random, async (written) => {
       expect(await forbiddenIn(toHtml(parseMarkdown(written)))).toEqual([]);
@@ -144,18 +144,18 @@ test("whatever is typed, only what is on the list comes out", async () => {
   );
 });
 
-test("of hostile texts nothing but the list comes out", async () => {
+test("hostile texts render only allowed HTML", async () => {
   expect(hostileMarkdown.length).toBeGreaterThanOrEqual(60);
   for (const written of hostileMarkdown)
     expect([written, await forbiddenIn(toHtml(parseMarkdown(written)))]).toEqual([written, []]);
 });
 
-test("spaces at the end of a line are gone with and without the parser", () => {
+test("trailing spaces are removed with and without the parser", () => {
   for (const end of ["", "\n\n**end**"])
     expect(toText(parseMarkdown(`one  \ntwo \t\nthree${end}`))).toStartWith("one\ntwo \t\nthree");
 });
 
-test("words without any mark are the same with and without the parser", () => {
+test("text without marks is the same with and without the parser", () => {
   const plain = fc
     .array(fc.constantFrom("a", "B", " ", "\n", "\n\n", "\t", ".", ",", "ü", "-", "5", ":", "'"))
     .map((all) => all.join(""));
@@ -169,7 +169,7 @@ test("words without any mark are the same with and without the parser", () => {
   );
 });
 
-/** Each of these takes a parser without limits much longer the longer it is. */
+/** Without limits, parsing each of these takes superlinear time. */
 const endless = [
   "[",
   "*",
@@ -191,12 +191,12 @@ const endless = [
   "\n\n> a",
 ];
 
-test("a text of any length is shown, one that would hold up others as it was typed", () => {
+test("a text of any length is rendered, and as plain text if parsing would take too long", () => {
   for (const piece of endless) {
     const long = piece.repeat(50_000 / piece.length);
     expect(toText(parseMarkdown(long)).replace(/\s/g, "")).toBe(long.replace(/\s/g, ""));
   }
-  // Deep, and then many lines: seconds without limits.
+  // Deep nesting followed by many lines takes seconds without limits.
   const deep = `${"- ".repeat(2_000)}a\n${"b\n".repeat(900)}`;
   expect(toHtml(parseMarkdown(deep))).not.toContain("<ul");
   expect(toHtml(parseMarkdown(`${"  - ".repeat(3)}a\n**b**`))).toContain("<strong>b</strong>");

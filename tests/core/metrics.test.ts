@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { counter, family, histogram, metricsText } from "../../src/core/metrics.ts";
 
-test("a value is counted in the first bucket that reaches it, and in all behind", () => {
+test("a value is counted in the first bucket that includes it, and in all later ones", () => {
   const bounds = [0.5, 1, 2];
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 4, noNaN: true })), (values) => {
@@ -26,7 +26,7 @@ test("a value is counted in the first bucket that reaches it, and in all behind"
   );
 });
 
-test("the text is Prometheus' format 0.0.4, also of a family that has nothing", async () => {
+test("the text is Prometheus format 0.0.4, also for a family without values", async () => {
   const sent = counter("sent_total", "What was sent.", ["to"]);
   sent.of("a")();
   sent.of("a")();

@@ -8,7 +8,7 @@ const keys = pem("PRIVATE KEY");
 const indented = (text: string, by: string) => text.replaceAll(/^/gm, by);
 const labelled = (label: string) => clientCertificate.replaceAll("CERTIFICATE", label);
 
-test("a certificate is read whatever stands before it and however its lines are broken", () => {
+test("a certificate is read with any text before it and any line breaks", () => {
   const bag = "Bag Attributes\n    friendlyName: probe\nsubject=CN = probe\n\n";
   const spellings = [
     clientCertificate,
@@ -28,7 +28,7 @@ test("a certificate is read whatever stands before it and however its lines are 
   expect(plainPem("no blocks")).toBe("no blocks");
 });
 
-test("what is no certificate is refused by its name, and nothing of it is echoed", () => {
+test("an invalid certificate is rejected by name, without showing its content", () => {
   const inPem = "must be a certificate in PEM";
   const cases: [string, string][] = [
     ["", inPem],
@@ -60,7 +60,7 @@ test("a private key is read with the attributes and parameters that tools write 
   expect(keys.safeParse(clientCertificate).success).toBe(false);
 });
 
-test("a file with a damaged block is left as it is, so that it is rejected and no part of a chain is lost", () => {
+test("a file with a damaged block is left unchanged, so that it is rejected as a whole", () => {
   const whole = "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n";
   for (const text of [
     `${whole}-----BEGIN CERTIFICATE-----\nQUJD`,

@@ -4,7 +4,7 @@ import { headOf } from "../../src/core/outgoing/http/request.ts";
 import { filled, filledJson, filledUrl, type Scalar } from "../../src/core/text/placeholders.ts";
 import { encodedBody } from "../../src/monitoring/checks/kinds/http-body-types.ts";
 
-/** What an answer may hold: also what would mean something where it is put. */
+/** Possible content of a response, including characters with a meaning in the target. */
 const text = fc.oneof(
   fc.string({ unit: "binary" }),
   fc
@@ -62,7 +62,7 @@ describe("a value stays in its place, whatever it is:", () => {
     );
   });
 
-  test("where a path begins with it", () => {
+  test("at the start of a path", () => {
     fc.assert(
       fc.property(scalar, (value) => {
         const url = filledUrl("/{{x}}/cart", origin, () => value);
@@ -78,7 +78,7 @@ describe("a value stays in its place, whatever it is:", () => {
       fc.property(scalar, (value) => {
         const json = '{"a": "<{{x}}>", "b": {{x}}, "c\\"": ["{{ x }}"]}';
         const expected = { a: `<${String(value)}>`, b: value, 'c"': [String(value)] };
-        // A number may be written in more than one way, and -0 is 0.
+        // A number can be written in several ways, and -0 is 0.
         expect(JSON.parse(filledJson(json, () => value))).toEqual(
           JSON.parse(JSON.stringify(expected)),
         );
@@ -133,7 +133,7 @@ describe("a value stays in its place, whatever it is:", () => {
   });
 });
 
-test("a character that Latin-1 has not becomes no line break in a header", () => {
+test("a character outside Latin-1 becomes no line break in a header", () => {
   const head = headOf({
     url: new URL(origin),
     method: "GET",
@@ -148,7 +148,7 @@ test("a character that Latin-1 has not becomes no line break in a header", () =>
   ).toHaveLength(1);
 });
 
-test("a string of JSON without an end is read once, however many quotes stand in it", () => {
+test("an unterminated JSON string is read once, however many quotes it has", () => {
   const quotes = '\\"'.repeat(30_000);
   expect(filledJson(`"${quotes}`, () => 0)).toBe(`"${quotes}`);
 });

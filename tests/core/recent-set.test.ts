@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { recentSet } from "../../src/core/collections/recent-set.ts";
 
-test("a set of recent values forgets those that were added longest ago", () => {
+test("a set of recent values forgets the oldest ones", () => {
   const set = recentSet(3);
   for (const value of ["a", "b", "c", "a", "d"]) set.add(value);
   expect(["a", "b", "c", "d"].filter(set.has)).toEqual(["a", "c", "d"]);

@@ -4,7 +4,7 @@ import { openAll, sealAll, vaultOf } from "../../src/core/security/secrets.ts";
 const vault = vaultOf(new Uint8Array(32).fill(7));
 const place = "organization/monitor/1/bearerToken";
 
-test("what was sealed opens in its place, whatever it holds", () => {
+test("an encrypted value can be decrypted in its place, whatever it is", () => {
   for (const plain of ["", "p", "pässwörd 😀", "x".repeat(10_000), "a.b.c"]) {
     const sealed = vault.seal(plain, place);
     expect(vault.open(sealed, place)).toBe(plain);
@@ -12,11 +12,11 @@ test("what was sealed opens in its place, whatever it holds", () => {
   }
 });
 
-test("the same secret sealed twice looks different", () => {
+test("encrypting a secret twice gives different results", () => {
   expect(vault.seal("p", place)).not.toBe(vault.seal("p", place));
 });
 
-test("a sealed value opens in no other place, with no other key and after no change", () => {
+test("an encrypted value can't be decrypted elsewhere, with another key or after a change", () => {
   const sealed = vault.seal("password", place);
   const [version, iv = "", tag, text = ""] = sealed.split(".");
   const flipped = (part: string) => (part.startsWith("A") ? "B" : "A") + part.slice(1);
@@ -35,7 +35,7 @@ test("a sealed value opens in no other place, with no other key and after no cha
     expect(() => vault.open(changed.join("."), place)).toThrow();
 });
 
-test("a shortened authentication tag is not taken", () => {
+test("a shortened authentication tag is rejected", () => {
   const [version, iv, tag = "", text] = vault.seal("password", place).split(".");
   const short = Buffer.from(tag, "base64url").subarray(0, 4).toString("base64url");
   expect(() => vault.open([version, iv, short, text].join("."), place)).toThrow();
@@ -51,7 +51,7 @@ test("each secret of a record is bound to its own field", () => {
   expect(() => openAll(vault, "organization/monitor/2", JSON.stringify({ bearerToken }))).toThrow();
 });
 
-test("a sealed number says nothing of itself, and is opened for its own place alone", () => {
+test("an encrypted number reveals nothing, and is decrypted only in its place", () => {
   const sealed = vault.sealNumber(41, "live/a");
   expect(sealed).toMatch(/^[\w-]{22}$/);
   expect(vault.sealNumber(41, "live/a")).toBe(sealed);

@@ -16,11 +16,11 @@ function written(text: string): string {
 
 const url = "SIGNALBOX_URL";
 
-describe("a file of settings", () => {
+describe("a settings file", () => {
   test.each([
     ["plain", `${url}=https://box.example`, "https://box.example"],
-    ["with white space around it", `  ${url}=  a b \t`, "a b"],
-    ["with what begins a comment elsewhere", `${url}=a # b`, "a # b"],
+    ["surrounded by white space", `  ${url}=  a b \t`, "a b"],
+    ["with characters that start a comment elsewhere", `${url}=a # b`, "a # b"],
     ["with equals signs", `${url}=a=b`, "a=b"],
     ["with a backslash", String.raw`${url}=C:\data`, String.raw`C:\data`],
     ["in single quotes", String.raw`${url}=' a \" b '`, String.raw` a \" b `],
@@ -32,39 +32,39 @@ describe("a file of settings", () => {
   });
 
   test.each([
-    ["a name that is no setting", "\nSIGNALBOX_PROT=1", "line 2: SIGNALBOX_PROT is no setting"],
-    ["a name of something else", "PATH=/bin", "line 1: PATH is no setting"],
+    ["an unknown name of our prefix", "\nSIGNALBOX_PROT=1", "line 2: SIGNALBOX_PROT is no setting"],
+    ["a name with another prefix", "PATH=/bin", "line 1: PATH is no setting"],
     ["another file", "SIGNALBOX_CONFIG=/other", "line 1: SIGNALBOX_CONFIG is no setting"],
     ["no setting at all", "# x\nport 8080", "line 2: must be NAME=value"],
     ["a shell's export", "export SIGNALBOX_PORT=1", "line 1: must be NAME=value"],
-    ["a quote that does not end", `SIGNALBOX_URL="https://a`, "line 1: quotes must stand around"],
-    ["more behind the quotes", `SIGNALBOX_URL="a" # b`, "line 1: quotes must stand around"],
+    ["an unterminated quote", `SIGNALBOX_URL="https://a`, "line 1: quotes must stand around"],
+    ["text after the quotes", `SIGNALBOX_URL="a" # b`, "line 1: quotes must stand around"],
     [
-      "a setting twice",
+      "a repeated setting",
       "SIGNALBOX_PORT=1\nSIGNALBOX_PORT=2",
       "line 2: SIGNALBOX_PORT is set in line 1 already",
     ],
-    ["a wrong value", "\n\nSIGNALBOX_PORT=high", "line 3: SIGNALBOX_PORT must be a port number"],
+    ["an invalid value", "\n\nSIGNALBOX_PORT=high", "line 3: SIGNALBOX_PORT must be a port number"],
     [
       "a switch that is neither on nor off",
       "SIGNALBOX_INIT=yes",
       "line 1: SIGNALBOX_INIT must be true or",
     ],
-    ["a wrong level", "SIGNALBOX_LOG_LEVEL=loud", "line 1: SIGNALBOX_LOG_LEVEL "],
+    ["an invalid level", "SIGNALBOX_LOG_LEVEL=loud", "line 1: SIGNALBOX_LOG_LEVEL "],
     [
-      "a wrong entry of a list",
+      "an invalid entry of a list",
       "SIGNALBOX_TRUST_PROXY=10.0.0.1,x",
       "line 1: SIGNALBOX_TRUST_PROXY",
     ],
-  ])("with %s is refused with its name and line", (_, text, message) => {
+  ])("with %s is rejected with its name and line", (_, text, message) => {
     expect(() => configOf({ config: written(text) }, {})).toThrow(`${config}, ${message}`);
   });
 
-  test("that is not there is refused", () => {
+  test("that does not exist is rejected", () => {
     expect(() => configOf({ config: join(folder, "none") }, {})).toThrow("can't be read");
   });
 
-  test("says what neither a flag nor a variable says, and wins over the defaults", () => {
+  test("has lower priority than flags and variables, and higher than defaults", () => {
     const file = written(
       "SIGNALBOX_PORT=1\nSIGNALBOX_HOST=::1\nSIGNALBOX_ALLOWED_HOST=a,b\nSIGNALBOX_URL=",
     );

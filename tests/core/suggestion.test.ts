@@ -8,7 +8,7 @@ test.each([
   ["alertchannels", "alertChannels"],
   ["webhook_url", "webhookUrl"],
   ["gruop", "group"],
-])("a typing error is answered with the field that was meant: %s", (typed, meant) => {
+])("a typing error gets the most similar field as a suggestion: %s", (typed, meant) => {
   expect(suggestionFor(typed, known)).toBe(`; did you mean ${meant}?`);
 });
 

@@ -1,3 +1,4 @@
+/** Addresses that checks and alerts must not connect to, in every notation. */
 import { describe, expect, test } from "bun:test";
 import { networkInterfaces } from "node:os";
 import {
@@ -31,7 +32,7 @@ const blocked: Record<string, string[]> = {
   ],
 };
 
-describe("a check or an alert may not go to", () => {
+describe("a check or an alert must not connect to", () => {
   for (const [what, addresses] of Object.entries(blocked))
     test(what, () => {
       for (const address of addresses)
@@ -45,7 +46,7 @@ describe("a check or an alert may not go to", () => {
           expect(nowhere.issueOf(address, port)).toBe(`is ${what}`);
   });
 
-  test("an IPv4 address of these in the clothes of IPv6: mapped, compatible or NAT64", () => {
+  test("one of these IPv4 addresses in IPv6 notation: mapped, compatible or NAT64", () => {
     const hidden = Object.values(blocked)
       .flat()
       .filter((address) => address.includes(".") && !address.startsWith("0."));
@@ -59,7 +60,7 @@ describe("a check or an alert may not go to", () => {
     expect(issueOf("::ffff:0:0")).toBe("is no address of a host");
   });
 
-  /** Every way in which IPv6 carries an IPv4 address, from the documents that define it. */
+  /** Every way in which IPv6 carries an IPv4 address, from the defining documents. */
   const carriers: Record<string, (a: number, b: number, c: number, d: number) => string> = {
     "mapped (RFC 4291)": (...v4) => `::ffff:${v4.join(".")}`,
     "compatible (RFC 4291)": (...v4) => `::${v4.join(".")}`,
@@ -82,7 +83,7 @@ describe("a check or an alert may not go to", () => {
     address.split(".").map(Number) as [number, number, number, number];
 
   for (const [what, carry] of Object.entries(carriers))
-    test(`an IPv4 address of these carried in IPv6: ${what}; what else is carried is welcome`, () => {
+    test(`one of these IPv4 addresses carried in IPv6: ${what}; other carried addresses are allowed`, () => {
       for (const address of ["169.254.169.254", "224.0.0.1", "168.63.129.16", "255.255.255.255"]) {
         const carried = carry(...parts(address));
         expect([carried, issueOf(carried)]).toEqual([carried, issueOf(address)]);
@@ -97,7 +98,7 @@ describe("a check or an alert may not go to", () => {
       expect(closed.issueOf(carry(10, 1, 2, 3), 80)).toBe("is denied by --deny-target");
     });
 
-  test("one of these however it is written", () => {
+  test("one of these in any notation", () => {
     for (const form of ["FE80::1", "fe80:0:0:0:0:0:0:1", "fe80:0000::0001", "[fe80::1]"])
       expect([form, issueOf(form)]).toEqual([form, "is a link-local address"]);
     expect(issueOf("fd00:0ec2:0:0:0:0:0:0254")).toBe("is the metadata service of a cloud");
@@ -105,7 +106,7 @@ describe("a check or an alert may not go to", () => {
   });
 });
 
-test("this machine, the LAN and the internet are what it is for", () => {
+test("this machine, the LAN and the internet are allowed", () => {
   for (const address of [
     "127.0.0.1",
     "::1",
@@ -128,7 +129,7 @@ test("this machine, the LAN and the internet are what it is for", () => {
     expect([address, issueOf(address)]).toEqual([address, null]);
 });
 
-describe("its own listeners", () => {
+describe("the appliance's own listeners", () => {
   const own = "is this appliance itself";
   const guarded = (host: string, address: string, port: number | null = 3210) =>
     targetGuard(() => [{ host, port: 3210 }]).issueOf(address, port);
@@ -137,14 +138,14 @@ describe("its own listeners", () => {
     .filter(({ address }) => !address.startsWith("fe80:"))
     .map(({ address }) => address);
 
-  test("on every address are refused on each address of this machine", () => {
+  test("on every address are rejected on each address of this machine", () => {
     for (const host of ["0.0.0.0", "::"])
       for (const address of [...ours, "127.0.0.1", "127.1.2.3", "::ffff:127.0.0.1"])
         expect([host, address, guarded(host, address)]).toEqual([host, address, own]);
     expect(guarded("::", "::1")).toBe(own);
   });
 
-  test("of another machine are refused on each of its addresses, as it tells them", () => {
+  test("on another machine are rejected on each address that it reports", () => {
     const own = "is this appliance itself";
     const [everywhere, one] = listenersForOthers([
       { host: "0.0.0.0", port: 3210 },
@@ -161,7 +162,7 @@ describe("its own listeners", () => {
     expect(guard.issueOf("192.0.2.8", 3210)).toBeNull();
   });
 
-  test("on one address are refused there, however it is written", () => {
+  test("on one address are rejected there, in any notation", () => {
     const pairs: [host: string, address: string][] = [
       ["127.0.0.1", "127.0.0.1"],
       ["127.0.0.1", "::ffff:7f00:1"],
@@ -177,7 +178,7 @@ describe("its own listeners", () => {
     expect(guarded("127.0.0.1", "192.168.1.5")).toBeNull();
   });
 
-  test("are refused there also where the host was given in another form of the address", () => {
+  test("are rejected there also if the host has another notation of the address", () => {
     for (const [host, address] of [
       ["2001:DB8::1", "2001:db8::1"],
       ["0:0:0:0:0:0:0:1", "::1"],
@@ -186,7 +187,7 @@ describe("its own listeners", () => {
       expect([host, address, guarded(host, address)]).toEqual([host, address, own]);
   });
 
-  test("are these ports alone: other programs and pings of the same machine are welcome", () => {
+  test("are only these ports: other programs and pings of the same machine are allowed", () => {
     for (const host of ["0.0.0.0", "127.0.0.1", "localhost"]) {
       expect(guarded(host, "127.0.0.1", 3211)).toBeNull();
       expect(guarded(host, "127.0.0.1", null)).toBeNull();
@@ -194,7 +195,7 @@ describe("its own listeners", () => {
     expect(guarded("0.0.0.0", "192.0.2.77")).toBeNull();
   });
 
-  test("are known from the moment they listen", () => {
+  test("are known once they listen", () => {
     const listeners: Listener[] = [];
     const guard = targetGuard(() => listeners);
     expect(guard.issueOf("127.0.0.1", 3210)).toBeNull();
@@ -209,7 +210,7 @@ describe("an allowed range", () => {
       allowed: ranges.map((text) => parseRange(text) ?? ["203.0.113.0", 32]),
     });
 
-  test("opens what lies in it, in every form, and nothing beside it", () => {
+  test("allows the addresses within it, in every notation, and no others", () => {
     const guard = allowing("169.254.10.0/24", "fe80::/64");
     for (const address of ["169.254.10.0", "169.254.10.255", "::ffff:169.254.10.7", "fe80::1"])
       expect([address, guard.issueOf(address, 80)]).toEqual([address, null]);
@@ -217,12 +218,12 @@ describe("an allowed range", () => {
       expect([address, guard.issueOf(address, 80)]).not.toEqual([address, null]);
   });
 
-  test("opens also a listener of our own that lies in it", () => {
+  test("also allows our own listener within it", () => {
     expect(allowing("127.0.0.1/32").issueOf("127.0.0.1", 3210)).toBeNull();
     expect(allowing("127.0.0.1/32").issueOf("127.0.0.2", 3210)).toBe("is this appliance itself");
   });
 
-  test("of one family opens nothing of the other", () => {
+  test("of one family allows nothing of the other", () => {
     expect(allowing("0.0.0.0/0").issueOf("fe80::1", 80)).toBe("is a link-local address");
     expect(allowing("fe80::/10").issueOf("169.254.169.254", 80)).not.toBeNull();
   });
@@ -256,7 +257,7 @@ describe("an allowed range", () => {
     test(`is not “${text}”`, () => expect(parseRange(text)).toBeNull());
 });
 
-describe("what is denied", () => {
+describe("a denied target", () => {
   const denied = "is denied by --deny-target";
   const denying = (...texts: string[]) =>
     targetGuard(() => [], {
@@ -264,7 +265,7 @@ describe("what is denied", () => {
       allowed: [["10.0.0.0", 8]],
     });
 
-  test("is denied whatever is allowed, for every port and in every form", () => {
+  test("is denied on every port and in every notation, even if it is also allowed", () => {
     const guard = denying("10.0.5.0/24", "192.0.2.1", "2001:db8:1::/48", "::ffff:192.0.2.9");
     for (const address of [
       "10.0.5.0",
@@ -282,7 +283,7 @@ describe("what is denied", () => {
       expect([address, guard.issueOf(address, 80)]).toEqual([address, null]);
   });
 
-  test("is also a name, or all names below one, however they are written", () => {
+  test("can also be a name, or all names below one, in any spelling", () => {
     const guard = denying("db.lan", "*.Internal.lan", "*.müller.example");
     for (const name of [
       "db.lan",
@@ -317,7 +318,7 @@ describe("what is denied", () => {
     test(`is not “${text}”`, () => expect(parseDenied(text)).toBeNull());
 });
 
-test("what several organizations share is closed to them on loopback, for as long as they share it", () => {
+test("organizations that share the machine have no access to loopback while they share it", () => {
   let isShared = false;
   const sharing = { isShared: () => isShared, refresh: async () => {} };
   const guard = targetGuard(() => [], { sharing });
@@ -339,7 +340,7 @@ test("what several organizations share is closed to them on loopback, for as lon
   expect(new Set(issues())).toEqual(new Set([null]));
 });
 
-test("private is what no public route leads to", () => {
+test("an address without a public route is private", () => {
   for (const address of [
     "127.0.0.1",
     "::1",
@@ -364,7 +365,7 @@ test("private is what no public route leads to", () => {
     expect([address, isPrivate(address)]).toEqual([address, false]);
 });
 
-test("loopback is 127.0.0.0/8 and ::1, in every form", () => {
+test("loopback is 127.0.0.0/8 and ::1, in every notation", () => {
   for (const address of ["127.0.0.1", "127.255.255.255", "::1", "::ffff:127.0.0.1", "[::1]"])
     expect([address, isLoopback(address)]).toEqual([address, true]);
   for (const address of ["128.0.0.1", "10.0.0.1", "::2", "::", "0.0.0.0", "::ffff:10.0.0.1"])

@@ -6,7 +6,7 @@ import { scratch } from "../support/scratch.ts";
 
 const folder = scratch();
 
-test("folders that a killed appliance left an hour ago are removed, and nothing else", () => {
+test("folders that a killed appliance left an hour ago are removed, and no others", () => {
   const [directory, elsewhere] = [folder(), folder()];
   writeFileSync(join(elsewhere, "kept"), "");
   const now = Date.parse("2026-11-24T12:00:00Z");

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { excerpt, excerptOfName, fieldPath, toRemoteLine } from "../../src/core/text/words.ts";
 
-test("a field's path is written as in JavaScript", () => {
+test("a field's path is in JavaScript notation", () => {
   expect(fieldPath([])).toBe("");
   expect(fieldPath(["monitorIds", 3])).toBe("monitorIds[3]");
   expect(fieldPath([0, "name", "first"])).toBe("[0].name.first");
 });
 
-test("an excerpt has at most so many code points and never ends within one", () => {
+test("an excerpt has a maximum number of code points and never splits one", () => {
   expect(excerpt("abc", 3)).toBe("abc");
   expect(excerpt("abcd", 3)).toBe("abc…");
   expect(excerpt("😀😀😀", 3)).toBe("😀😀😀");
@@ -22,7 +22,7 @@ const misleading = [
   0x200b, 0x2028, 0x2029, 0x2060, 0x2064, 0x206f, 0xfeff, 0xad, 0xe0041,
 ].map((code) => String.fromCodePoint(code));
 
-test("what strangers write can't reorder or hide the text around it", () => {
+test("text from strangers can't reorder or hide the text around it", () => {
   for (const one of misleading) {
     expect([escape(one), excerpt(`7.2${one}gpj`)]).toEqual([escape(one), "7.2�gpj"]);
     expect([escape(one), toRemoteLine(`7.2${one}gpj\n`, 20)]).toEqual([escape(one), "7.2gpj "]);
@@ -33,7 +33,7 @@ test("what strangers write can't reorder or hide the text around it", () => {
   }
 });
 
-test("a name that a person gave keeps the marks of its script", () => {
+test("a name preserves the marks of its script", () => {
   expect(excerptOfName("חנות\u200f Shop", 60)).toBe("חנות\u200f Shop");
   expect(excerptOfName("a\nb", 60)).toBe("a�b");
 });

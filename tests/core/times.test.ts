@@ -6,7 +6,7 @@ const at = (text: string) => Date.parse(`${text}Z`);
 const now = at("2026-11-22T14:40");
 const zone = "Europe/Berlin";
 
-test("a time is a clock today, has its day before, and its year where that is another one", () => {
+test("a time of today has only the clock, another day its date, and another year its year", () => {
   const words = (text: string) => momentIn(zone, at(text), now);
   expect(words("2026-11-22T13:31")).toBe("14:31");
   expect(words("2026-11-21T23:31")).toBe("00:31");
@@ -17,7 +17,7 @@ test("a time is a clock today, has its day before, and its year where that is an
   expect(sinceIn(zone, at("2026-11-12T04:09"), now)).toBe("since 12 Nov");
 });
 
-test("a span says its day once, also up to midnight, and its zone at its end", () => {
+test("a time span has its day once, also up to midnight, and its zone at its end", () => {
   const words = (from: string, to: string) => spanIn(zone, at(from), at(to), now);
   expect(words("2026-11-29T01:00", "2026-11-29T03:00")).toBe("Sun 29 Nov 02:00–04:00 CET");
   expect(words("2026-11-29T21:00", "2026-11-29T23:00")).toBe("Sun 29 Nov 22:00–00:00 CET");
@@ -26,7 +26,7 @@ test("a span says its day once, also up to midnight, and its zone at its end", (
   );
 });
 
-test("a period says its minutes, its seconds where these do not tell, and its days alone where it has them", () => {
+test("a period is in minutes, in seconds if they are needed, and in days only if it has dates", () => {
   const words = (from: string, to: string) => periodIn(zone, at(from), at(to), now);
   expect(words("2026-11-22T11:00", "2026-11-22T12:00")).toBe("Today 12:00–13:00");
   expect(words("2026-11-12T11:00", "2026-11-12T11:00:10")).toBe("12 Nov 12:00:00–12:00:10");
@@ -35,7 +35,7 @@ test("a period says its minutes, its seconds where these do not tell, and its da
   expect(words("2026-11-11T23:00", "2026-11-13T23:00")).toBe("Thu 12 Nov – 13 Nov");
 });
 
-test("figures have a thin space, one separator, and are never said to be better than they are", () => {
+test("figures have a thin space and one separator, and are never rounded to a better value", () => {
   expect([0, 0.4, 84, 1_249.4, 12_400, null].map((ms) => latencyInWords(ms))).toEqual([
     "<1\u202fms",
     "<1\u202fms",
@@ -53,7 +53,7 @@ test("figures have a thin space, one separator, and are never said to be better 
   ]);
 });
 
-test("what ends is told with the end, or with the first where some end later", () => {
+test("something that expires shows its expiry, or the first one if there are later ones", () => {
   const words = (...ends: string[]) =>
     endsIn(
       zone,

@@ -34,7 +34,7 @@ const wordings: [schema: z.ZodType, value: unknown, message: string][] = [
   [z.strictObject({}), { typo: 1 }, "is not a field of this resource"],
   [z.string().regex(/a/, "must have an a"), "secret", "must have an a"],
 ];
-test("a wrong value is told in words what would be right, never what was sent", () => {
+test("an invalid value gets a message with the valid ones, without the value itself", () => {
   for (const [schema, value, message] of wordings) {
     const { code, details } = errorOf(z.strictObject({ field: schema }), { field: value });
     expect([code, details?.map((detail) => detail.message)]).toEqual([
@@ -44,7 +44,7 @@ test("a wrong value is told in words what would be right, never what was sent", 
   }
 });
 
-test("a detail's path leads to the wrong entry; the message repeats the first one", () => {
+test("a detail's path names the invalid entry; the message repeats the first one", () => {
   const schema = z.strictObject({
     ids: z.array(z.string()),
     auth: z.strictObject({ user: z.string() }),
@@ -56,7 +56,7 @@ test("a detail's path leads to the wrong entry; the message repeats the first on
   expect(errorOf(z.string(), 7, "name").details?.[0]?.path).toBe("name");
 });
 
-test("at most 20 details are told, of wrong entries and of unknown fields alike", () => {
+test("at most 20 details are returned, for invalid entries and unknown fields alike", () => {
   const many = Array.from({ length: 500 }, (_, index) => index);
   const unknown = Object.fromEntries(many.map((index) => [`field${index}`, 1]));
   const schema = z.strictObject({ ids: z.array(z.string()) });
@@ -71,7 +71,7 @@ test("at most 20 details are told, of wrong entries and of unknown fields alike"
   }
 });
 
-test("an unknown field's name is told in one short, well-formed line", () => {
+test("an unknown field's name is shown in one short, well-formed line", () => {
   const name = `a\r\nb\u0000\ud800${"😀".repeat(100)}`;
   const [detail] = errorOf(z.strictObject({}), { [name]: 1 }).details ?? [];
   expect(detail?.path).toBe(`a��b��${"😀".repeat(54)}…`);

@@ -50,7 +50,7 @@ function subscriber(handle: (events: readonly LoggedEvent[]) => Promise<void> | 
       batches.push(events.map(({ subjectId }) => subjectId));
       for (const { count, arrived } of awaited) if (all().length >= count) arrived();
     },
-    /** Resolves when this number of events was handled in all. */
+    /** Resolves after this number of handled events in total. */
     arrived: (count: number): Promise<void> => {
       const { promise, resolve } = Promise.withResolvers<void>();
       if (all().length >= count) resolve();
@@ -78,7 +78,7 @@ describe("a subscriber of events", () => {
     await subscription.stop();
   });
 
-  test("is woken by a write of this process itself, without looking again and again", async () => {
+  test("is woken by a write of its own process, without polling", async () => {
     const { store, log, append } = await newLog();
     // This store never appears changed, so only the wake-up can report a write.
     const still: Store = { ...store, revision: () => "always the same" };
@@ -109,7 +109,7 @@ describe("a subscriber of events", () => {
     store.close();
   });
 
-  test("sees it also where a store can't tell at once that it was changed", async () => {
+  test("sees them also if the store can't detect changes", async () => {
     const file = join(newDirectory(), "events.db");
     const { store, log, append } = await newLog(file);
     const other = embeddedStore(openDatabase(file));
@@ -127,7 +127,7 @@ describe("a subscriber of events", () => {
     store.close();
   });
 
-  test("gets one batch at a time, of 500 at most, also while more is written", async () => {
+  test("gets one batch at a time, of at most 500, even during further writes", async () => {
     const { store, log, append } = await newLog();
     const from = await lastSeq(store);
     await append(store, ...numbers(1200));
@@ -172,7 +172,7 @@ describe("many subscribers", () => {
       await Promise.all(all.map(({ arrived }) => arrived(count)));
     }
     expect(reads).toHaveLength(3);
-    // Two polls that found nothing new.
+    // Two polls that found no events.
     const looks = Promise.withResolvers<void>();
     let looked = 0;
     store.revision = () => {
@@ -191,7 +191,7 @@ describe("many subscribers", () => {
     const reader = new EventReader(store, log);
     const from = await lastSeq(store);
     const subscriptions = [slow, quick].map(({ take }) => reader.subscribe("test", from, take));
-    // More events than subscribers that are behind share.
+    // More events than the reader caches for slow subscribers.
     for (let count = 0; count < 5_000; count += 500) {
       await append(store, ...numbers(500, count));
       await quick.arrived(count + 500);
@@ -204,7 +204,7 @@ describe("many subscribers", () => {
     await Promise.all(subscriptions.map((subscription) => subscription.stop()));
   });
 
-  test("get all of it while one of them fails again and again", async () => {
+  test("get all events while one of them fails repeatedly", async () => {
     const { store, log, logged, append } = await newLog();
     let failures = 0;
     const failing = subscriber(() => {
@@ -226,7 +226,7 @@ describe("many subscribers", () => {
     await Promise.all(subscriptions.map((subscription) => subscription.stop()));
   });
 
-  test("that are behind by different lengths get the events that each lacks", async () => {
+  test("at different positions get the events that each of them lacks", async () => {
     const { store, log, append } = await newLog();
     const from = await lastSeq(store);
     await append(store, ...numbers(3_000));
@@ -243,7 +243,7 @@ describe("many subscribers", () => {
     await Promise.all(subscriptions.map((subscription) => subscription.stop()));
   });
 
-  test("whose events were removed meanwhile continue with the rest", async () => {
+  test("whose next events were removed continue with the rest", async () => {
     const { store, log, append } = await newLog();
     const from = await lastSeq(store);
     await append(store, ...numbers(3));
@@ -257,7 +257,7 @@ describe("many subscribers", () => {
   });
 });
 
-describe("a batch whose handling throws", () => {
+describe("a batch whose handler throws", () => {
   test("is passed again before later events, and logged", async () => {
     const { store, log, logged, append } = await newLog();
     const given: string[][] = [];
@@ -278,8 +278,8 @@ describe("a batch whose handling throws", () => {
   });
 });
 
-describe("a subscriber that was stopped", () => {
-  test("is handed nothing any more", async () => {
+describe("a stopped subscriber", () => {
+  test("gets no more events", async () => {
     const { store, log, append } = await newLog();
     const [stopped, other] = [subscriber(), subscriber()];
     const reader = new EventReader(store, log);
@@ -295,7 +295,7 @@ describe("a subscriber that was stopped", () => {
     await still.stop();
   });
 
-  test("has handled its last batch to the end", async () => {
+  test("finishes its last batch", async () => {
     const { store, log, append } = await newLog();
     const [began, ending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const order: string[] = [];
@@ -313,7 +313,7 @@ describe("a subscriber that was stopped", () => {
     expect(order).toEqual(["handled", "stopped"]);
   });
 
-  test("before it had a look at the log is no harm", async () => {
+  test("can be stopped before its first read of the log", async () => {
     const { store, log, append } = await newLog();
     const { take, all } = subscriber();
     await new EventReader(store, log).subscribe("test", 0, take).stop();

@@ -6,14 +6,14 @@ import { canary } from "../support/samples.ts";
 
 type Entry = { message: string; method: string; path: string; status: number; requestId: string };
 
-/** The access lines among what was logged, once each. */
+/** The access lines in the log, without duplicates. */
 const requestsIn = (logged: readonly string[]): Entry[] =>
   logged
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line) as Entry)
     .filter(({ message }) => message === "request");
 
-test("a request is logged with what it asked for, how it was answered, how long that took, its id and its client", async () => {
+test("a request is logged with its path, response, duration, id and client", async () => {
   const { ours, logged } = await testAppliance();
   const { headers } = await ours.api("GET", `/api/v1/incidents/${unknownId}?x=1`);
   const entry = {
@@ -28,7 +28,7 @@ test("a request is logged with what it asked for, how it was answered, how long 
   expect(requestsIn(logged)).toEqual([expect.objectContaining(entry)]);
 });
 
-test("whatever stands in the place of a parameter of any route, in a query, a header or a body is not logged", async () => {
+test("values of path parameters, queries, headers and bodies are not logged", async () => {
   const { app, logged } = await testAppliance();
   const routes = [
     ...app.routes.map(({ method, path }) => ({ method, path })),
@@ -63,7 +63,7 @@ test("whatever stands in the place of a parameter of any route, in a query, a he
       }),
     );
     expect([path, entries.length]).toEqual([path, 1]);
-    // Words of ours are shown, or nobody could tell what was asked for.
+    // Our own words are logged, so that the route can be recognized.
     const shown = entries[0]?.path.split("/") ?? [];
     const words = path.split("/").filter((word) => /^[a-z-]+$/.test(word));
     expect([path, words.filter((word) => !shown.includes(word))]).toEqual([path, []]);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { adminPaths } from "../../src/http/responses/admin-page.ts";
 import { testAppliance } from "../support/appliance.ts";
 
-test("every path of the admin page answers the same page, under a policy with its own nonce", async () => {
+test("every path of the admin page returns the same page, with a policy with its own nonce", async () => {
   const { stranger } = await testAppliance();
   const nonces = new Set<string>();
   for (const path of adminPaths) {
@@ -19,7 +19,7 @@ test("every path of the admin page answers the same page, under a policy with it
   expect(nonces.size).toBe(adminPaths.length);
 });
 
-test("windows of other sites are kept apart where a browser heeds that, which it says by Fetch Metadata", async () => {
+test("windows of other sites are isolated in browsers with Fetch Metadata", async () => {
   const { stranger } = await testAppliance();
   const sent = async (headers: Record<string, string>) =>
     (await stranger("GET", "/", { headers })).headers.get("cross-origin-opener-policy");
@@ -27,7 +27,7 @@ test("windows of other sites are kept apart where a browser heeds that, which it
   expect(await sent({})).toBeNull();
 });
 
-test("an unknown address is a page for a browser, under our own names, and an error for everybody else", async () => {
+test("an unknown address is a page for a browser on our host names, and otherwise an error", async () => {
   const { stranger } = await testAppliance();
   const accepting = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
   const typeOf = async (path: string, headers: Record<string, string>, method = "GET") => {
@@ -43,7 +43,7 @@ test("an unknown address is a page for a browser, under our own names, and an er
   expect((await typeOf("/no-such-page", elsewhere))[1]).toBe("application/json");
 });
 
-test("browsers cache the files of the page for a year, and receive all of them gzipped", async () => {
+test("browsers cache the page's files for a year, and get all of them gzipped", async () => {
   const { stranger } = await testAppliance();
   const { text } = await stranger("GET", "/");
   const named = text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g);

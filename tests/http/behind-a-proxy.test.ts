@@ -5,7 +5,7 @@ import { inputFor, made, nounOf, nouns } from "../support/records.ts";
 import { password, person, visitor as signedIn } from "../support/visiting.ts";
 import { listed, visitor } from "../support/visitor.ts";
 
-/** How a request of one client gets here. */
+/** The path of a client's request to the appliance. */
 type Way = { base: string; peer: string; headers: Record<string, string>; trustProxy: string[] };
 
 const client = "203.0.113.9";
@@ -22,16 +22,16 @@ const throughProxy: Way = {
 };
 
 const token = "b".repeat(43);
-/** What differs from one appliance to the next. */
+/** Values that differ between appliances. */
 const random = /[\w-]{20,}|\betag\n\S+|\bpage-\d+|"dataBytes":\d+/g;
 
-/** What people send. */
+/** Request bodies of people. */
 const bodies: Record<string, object> = {
   "/dashboard/sign-in": { email: "owner@team.example", password },
   "/dashboard/invitations/": { email: "bob@team.example", role: "member" },
 };
 
-/** Sends something to every route there is, as a script and as an owner do, and says what it answers. */
+/** Sends a request to every route, as a script and as an owner, and returns the responses. */
 async function answers({ base, peer, headers, trustProxy }: Way) {
   const addressOf = (request: Request) => request.headers.get("x-address") ?? "127.0.0.1";
   const appliance = await testAppliance({ addressOf, trustProxy });
@@ -46,7 +46,7 @@ async function answers({ base, peer, headers, trustProxy }: Way) {
   const { host } = new URL(base);
 
   async function ask(route: Route): Promise<[string, string, string]> {
-    // Ids of one moment are in no order.
+    // Ids created in the same moment are in no order.
     appliance.time.now += 1;
     const { cookie } = await signedIn(appliance, owner.id);
     const path = route.path
@@ -78,7 +78,7 @@ async function answers({ base, peer, headers, trustProxy }: Way) {
     return [route.method, route.path, told.join("\n").replace(random, "…")];
   }
 
-  // A stream goes on, and where sessions have ended they do not tell whose they were.
+  // A stream does not end, and ended sessions have no owner to compare.
   const routes = (appliance.app.routes as unknown as Route[]).filter(
     ({ path, hooks }) =>
       hooks.detail?.endpoint?.streams === undefined && !path.endsWith("/end-others"),
@@ -91,11 +91,11 @@ async function answers({ base, peer, headers, trustProxy }: Way) {
   return told;
 }
 
-test("every route answers a client behind a trusted proxy as it answers one that comes directly", async () => {
+test("every route responds behind a trusted proxy as it does without a proxy", async () => {
   const direct = await answers(directly);
   expect(await answers(throughProxy)).toEqual(direct);
   const all = direct.map(([, , said]) => said).join("\n");
-  // What depends on it is among the answers: links, cookies, and who came from where.
+  // The responses include the parts that depend on the proxy: links, cookies and client addresses.
   for (const part of [
     "https://status.example/push/",
     "https://status.example/invitation#",
@@ -105,7 +105,7 @@ test("every route answers a client behind a trusted proxy as it answers one that
     expect(all).toContain(part);
 });
 
-test("every write of the admin page behind a proxy that is not trusted comes from elsewhere", async () => {
+test("every write of the admin page through an untrusted proxy has a foreign origin", async () => {
   const writes = (await answers({ ...throughProxy, trustProxy: [] })).filter(
     ([method, path]) => method !== "GET" && path.startsWith("/dashboard"),
   );
@@ -113,13 +113,13 @@ test("every write of the admin page behind a proxy that is not trusted comes fro
     expect([method, path, said.slice(0, 3)]).toEqual([method, path, "403"]);
 });
 
-test("no route answers a client otherwise for what it writes into the headers itself", async () => {
+test("no route trusts forwarding headers of the client itself", async () => {
   const stranger = { ...directly, trustProxy: ["127.0.0.1"] };
   const spoofed = { ...throughProxy.headers, "X-Forwarded-Host": "evil.io" };
   expect(await answers({ ...stranger, headers: spoofed })).toEqual(await answers(stranger));
 });
 
-test("a status page answers at its host name behind a trusted proxy, and its lock knows that it is TLS", async () => {
+test("a status page works at its host name behind a trusted proxy, and its lock detects TLS", async () => {
   const { peer, headers, trustProxy } = throughProxy;
   await using made = await visitor({ addressOf: () => peer, trustProxy });
   const { id } = await made.monitor({ name: "Shop" });

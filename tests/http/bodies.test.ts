@@ -8,7 +8,7 @@ const path = "/api/v1/incidents";
 const limit = 256 * 1024;
 const slow = JSON.stringify({ title: "Slow" });
 
-/** A body of exactly so many bytes. */
+/** A body of exactly this size. */
 function bodyOf(bytes: number): string {
   const padding = " ".repeat(bytes - slow.length);
   return slow + padding;
@@ -29,20 +29,20 @@ describe("media type", () => {
     ["application/x-www-form-urlencoded", 415],
     ["multipart/form-data; boundary=x", 415],
   ];
-  test.each(types)("a body sent as %p answers %p", async (type, expected) => {
+  test.each(types)("a body sent as %p gets %p", async (type, expected) => {
     const { ours } = await testAppliance();
     const headers = { "Content-Type": type };
     expect((await ours.api("POST", path, { raw: slow, headers })).status).toBe(expected);
   });
 
-  test("a body is sent as it is, not compressed", async () => {
+  test("a compressed body is rejected", async () => {
     const { ours } = await testAppliance();
     const send = async (coding: string) =>
       (await ours.api("POST", path, { raw: slow, headers: { "Content-Encoding": coding } })).status;
     expect([await send("identity"), await send("gzip"), await send("br")]).toEqual([201, 415, 415]);
   });
 
-  test("a POST that takes no body needs no content type; it accepts an empty object and no fields", async () => {
+  test("a POST without a body needs no content type; it accepts an empty object and no fields", async () => {
     const { ours } = await testAppliance();
     const { json } = await ours.api("POST", path, { body: { title: "Slow" } });
     const resolve = `${path}/${json.data.id}/resolve`;
@@ -55,14 +55,14 @@ describe("media type", () => {
 });
 
 describe("length", () => {
-  test("256 KiB are taken, one byte more is not", async () => {
+  test("256 KiB are accepted, one byte more is not", async () => {
     const { ours } = await testAppliance();
     const send = async (bytes: number) =>
       (await ours.api("POST", path, { raw: bodyOf(bytes) })).status;
     expect([await send(limit), await send(limit + 1)]).toEqual([201, 413]);
   });
 
-  test("a body that does not tell its length is read no further than 256 KiB", async () => {
+  test("a body without a length is read up to 256 KiB", async () => {
     const { app, ours } = await testAppliance();
     async function stream(text: string, endless = false) {
       let cancelled = false;
@@ -94,7 +94,7 @@ describe("length", () => {
   });
 });
 
-test("a handler that reads whatever comes gets nothing of a body that is too long, or tells no length", async () => {
+test("a handler that reads any body gets nothing of one that is too long or has no length", async () => {
   const { appliance, proxies } = await testAppliance();
   const handle = requestHandler(
     {
@@ -175,7 +175,7 @@ describe("JSON", () => {
     expect(text.length).toBeLessThan(5000);
   });
 
-  test("a malformed id is a wrong value in a body and an unknown record in a path", async () => {
+  test("a malformed id is an invalid value in a body and an unknown record in a path", async () => {
     const { ours } = await testAppliance();
     const body = { title: "Slow", monitorId: "7" };
     expect((await ours.api("POST", path, { body })).status).toBe(422);

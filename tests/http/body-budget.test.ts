@@ -3,7 +3,7 @@ import { budget } from "../../src/http/access/budget.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { addressOf, member } from "../support/visiting.ts";
 
-test("bodies may be arriving up to a sum of bytes, and up to a share of each client", () => {
+test("arriving bodies have a total limit of bytes, and a limit per client", () => {
   const shared = budget(100, 40);
   const refused = expect.objectContaining({
     code: "RATE_LIMITED",
@@ -25,7 +25,7 @@ test("bodies may be arriving up to a sum of bytes, and up to a share of each cli
   expect([take("a", 40) === null, take("d", 1)]).toEqual([false, null]);
 });
 
-/** A body of this many bytes that never ends; `end` ends it. */
+/** A body of this size that stays incomplete until `end` is called. */
 function endless(bytes: number) {
   let close = () => {};
   const body = new ReadableStream({
@@ -37,7 +37,7 @@ function endless(bytes: number) {
   return { body, end: () => close(), length: String(bytes) };
 }
 
-test("strangers whose sign-ins never end do not keep anybody from writing, nor known networks from signing in", async () => {
+test("unfinished sign-ins of strangers block neither writes nor sign-ins from known networks", async () => {
   const made = await testAppliance({ addressOf });
   const { email } = await member(made, "owner");
   const ends: (() => void)[] = [];
@@ -58,7 +58,7 @@ test("strangers whose sign-ins never end do not keep anybody from writing, nor k
       }),
     );
   };
-  // 64 KiB of each of 256: all that strangers may have.
+  // 64 KiB each for 256 requests: the whole limit of strangers.
   const pending = Array.from({ length: 256 }, (_, index) =>
     signIn(`10.0.${index >> 5}.1`, 64 * 1024),
   );
@@ -78,7 +78,7 @@ test("strangers whose sign-ins never end do not keep anybody from writing, nor k
   expect((await signedIn("10.1.0.1")).status).toBe(200);
 });
 
-test("what belongs to no organization is refused from 64 KiB on", async () => {
+test("a request outside an organization is rejected from 64 KiB on", async () => {
   const made = await testAppliance();
   const { page } = await member(made, "owner");
   for (const path of ["/dashboard/sign-in", "/dashboard/set-up", "/dashboard/invitations/look"]) {

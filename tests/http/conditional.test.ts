@@ -18,7 +18,7 @@ async function oneOf(noun: string) {
 }
 
 describe.each(Object.keys(nouns))("of %s", (noun) => {
-  test("an unchanged record or list costs no body; a changed one has another ETag", async () => {
+  test("an unchanged record or list has no body in the response; a changed one has another ETag", async () => {
     const { api, list, path, body } = await oneOf(noun);
     for (const url of [list, path]) {
       const etag = await etagOf(api, url);
@@ -38,7 +38,7 @@ describe.each(Object.keys(nouns))("of %s", (noun) => {
     }
   });
 
-  test("a write under an ETag that no longer holds is refused and changes nothing", async () => {
+  test("a write with a stale ETag is rejected and changes nothing", async () => {
     const appliance = await oneOf(noun);
     const { api, path, body } = appliance;
     const read = await etagOf(api, path);
@@ -66,7 +66,7 @@ describe.each(Object.keys(nouns))("of %s", (noun) => {
     expect((await api("DELETE", path, { headers: { "If-Match": latest } })).status).toBe(200);
   });
 
-  test("of ten writers under one ETag exactly one wins", async () => {
+  test("of ten writers with the same ETag exactly one succeeds", async () => {
     const { api, path, body } = await oneOf(noun);
     const headers = { "If-Match": await etagOf(api, path) };
     const answers = await Promise.all(
@@ -78,7 +78,7 @@ describe.each(Object.keys(nouns))("of %s", (noun) => {
   });
 });
 
-test("a monitor's new state changes its ETag and does not refuse the edit of who read the old one", async () => {
+test("a monitor's new state changes its ETag without making edits stale", async () => {
   const { api, list, path, body, store } = await oneOf("monitors");
   const [read, readList] = [await etagOf(api, path), await etagOf(api, list)];
   const text =
@@ -90,7 +90,7 @@ test("a monitor's new state changes its ETag and does not refuse the edit of who
   expect([status, json.data.status]).toEqual([200, "down"]);
 });
 
-test("a group's ETag follows its monitors, and a monitor's its group and channels", async () => {
+test("a group's ETag depends on its monitors, and a monitor's on its group and channels", async () => {
   const { api } = (await testAppliance()).ours;
   const [group, monitor, channel] = [
     await made(api, "monitor-groups"),
@@ -124,7 +124,7 @@ test("a group's ETag follows its monitors, and a monitor's its group and channel
   }
 });
 
-test("whatever may be changed or deleted is left as it is where If-Match names what it is not", async () => {
+test("every change and deletion is rejected if its If-Match does not match", async () => {
   const appliance = await testAppliance();
   const { api } = appliance.ours;
   const ids = new Map<string, string>();
@@ -167,7 +167,7 @@ test("whatever may be changed or deleted is left as it is where If-Match names w
   expect(dump(appliance)).toBe(before);
 });
 
-test("of two who apply a configuration to what both read, one is refused", async () => {
+test("of two configurations based on the same read, one is rejected", async () => {
   const { api } = (await testAppliance()).ours;
   for (const encoding of ["identity", "gzip"]) {
     const read = await api("HEAD", "/api/v1/config", { headers: { "Accept-Encoding": encoding } });

@@ -12,8 +12,8 @@ function withoutId({ status, json }: Answer): string {
   return JSON.stringify([status, error]);
 }
 
-describe("who is asking", () => {
-  test("no, a malformed, a wrong, a revoked and an expired key get one and the same answer", async () => {
+describe("authentication", () => {
+  test("a missing, malformed, wrong, revoked or expired key gets the same response", async () => {
     const { ours, time, stranger } = await testAppliance();
     const revoked = await ours.keyOf("write");
     await revokeApiKey(ours.scope, revoked.id);
@@ -41,7 +41,7 @@ describe("who is asking", () => {
     }
   });
 
-  test("the challenge names no error when nothing was sent, and a cookie is nothing", async () => {
+  test("the challenge names no error without credentials, and a cookie is ignored", async () => {
     const { stranger, ours } = await testAppliance();
     const Cookie = `key=${ours.writeKey.key}; Authorization=Bearer ${ours.writeKey.key}`;
     for (const headers of [{}, { Cookie }]) {
@@ -51,7 +51,7 @@ describe("who is asking", () => {
     }
   });
 
-  test("the scheme is written in any case", async () => {
+  test("the scheme is accepted in any case", async () => {
     const { stranger, ours } = await testAppliance();
     for (const scheme of ["bearer", "BEARER", "bEaReR"]) {
       const headers = { Authorization: `${scheme} ${ours.writeKey.key}` };
@@ -59,7 +59,7 @@ describe("who is asking", () => {
     }
   });
 
-  test("a key that was just used stops within a second of its revocation", async () => {
+  test("a recently used key stops within a second of its revocation", async () => {
     const { client, ours, time } = await testAppliance();
     const key = await ours.keyOf("read");
     expect((await client(key.key)("GET", path)).status).toBe(200);
@@ -68,7 +68,7 @@ describe("who is asking", () => {
     expect((await client(key.key)("GET", path)).status).toBe(401);
   });
 
-  test("a key that was just used stops at the moment it expires", async () => {
+  test("a recently used key stops at the moment it expires", async () => {
     const { client, ours, time } = await testAppliance();
     const key = await ours.keyOf("read", 700);
     time.now += 699;
@@ -77,7 +77,7 @@ describe("who is asking", () => {
     expect((await client(key.key)("GET", path)).status).toBe(401);
   });
 
-  test("a clock that is set back does not bring a revoked key back", async () => {
+  test("a clock that is set back does not reactivate a revoked key", async () => {
     const { client, ours, time } = await testAppliance();
     const key = await ours.keyOf("read");
     await client(key.key)("GET", path);
@@ -86,7 +86,7 @@ describe("who is asking", () => {
     expect((await client(key.key)("GET", path)).status).toBe(401);
   });
 
-  test("a key is not in the database, only its SHA-256", async () => {
+  test("a key is stored only as its SHA-256", async () => {
     const { database, ours } = await testAppliance();
     const { key } = await createApiKey(ours.scope, {
       name: "Deploy",
@@ -99,7 +99,7 @@ describe("who is asking", () => {
   });
 });
 
-test("a read key may GET and nothing else", async () => {
+test("a read key can only GET", async () => {
   const { ours } = await testAppliance();
   for (const route of apiRoutes) {
     const path = placed(route.path, unknownId);
@@ -112,8 +112,8 @@ test("a read key may GET and nothing else", async () => {
   }
 });
 
-describe("how often", () => {
-  test("a key has its share of a minute; Retry-After says when it may again; others are not touched", async () => {
+describe("rate limits", () => {
+  test("a key has a limit per minute with Retry-After; others are not affected", async () => {
     const { ours, theirs, time } = await testAppliance({ requestsPerMinute: 2 });
     await ours.api("GET", path);
     time.now += 20_500;
@@ -127,7 +127,7 @@ describe("how often", () => {
     expect((await ours.api("GET", path)).status).toBe(200);
   });
 
-  test("an address that guesses 600 keys a minute has to wait, without harm to valid keys or other addresses", async () => {
+  test("an address that guesses 600 keys a minute has to wait, without affecting valid keys or others", async () => {
     const addressOf = (request: Request) => request.headers.get("x-address") ?? "";
     const { app, ours, time } = await testAppliance({ addressOf });
     const ask = (key: string, address: string) =>

@@ -9,7 +9,7 @@ import { browser, member, person, visitor } from "../support/visiting.ts";
 const path = "/dashboard/api/v1/incidents";
 const dashboardRoutes = dashboard.routes as unknown as Route[];
 
-test("a person with a session reads and writes what a key of their organization does", async () => {
+test("a person with a session reads and writes the same as a key of their organization", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "member");
   const opened = await page("POST", path, { body: { title: "Slow" } });
@@ -24,7 +24,7 @@ test("a person with a session reads and writes what a key of their organization 
   expect((await page("GET", path, { headers: known })).status).toBe(304);
 });
 
-test("what a person writes stands in the audit log under their name", async () => {
+test("a person's writes are in the audit log under their name", async () => {
   const appliance = await testAppliance();
   const { page, id } = await member(appliance, "member", { name: "Ada" });
   const { json } = await page("POST", path, { body: { title: "Slow" } });
@@ -34,7 +34,7 @@ test("what a person writes stands in the audit log under their name", async () =
   expect(rows.values(json.data.id)).toEqual([["person", id, "Ada"]]);
 });
 
-test("the cookie opens nothing under /api/v1, and a key nothing under /dashboard", async () => {
+test("the cookie is not accepted under /api/v1, nor a key under /dashboard", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "owner");
   expect((await page("GET", "/api/v1/incidents")).status).toBe(401);
@@ -50,7 +50,7 @@ test("the cookie opens nothing under /api/v1, and a key nothing under /dashboard
 describe("roles", () => {
   const ranked: Role[] = ["viewer", "member", "admin", "owner"];
 
-  test("every route takes the role that it asks for, and names it to whoever has a lower one", async () => {
+  test("every route accepts its required role, and names it to lower roles", async () => {
     const appliance = await testAppliance();
     const pages = await Promise.all(
       ranked.map(async (role) => ({ role, page: (await member(appliance, role)).page })),
@@ -74,7 +74,7 @@ describe("roles", () => {
     }
   });
 
-  test("the organization's settings are for its admins, and for any key that writes", async () => {
+  test("the organization's settings are for its admins, and for any key with write scope", async () => {
     const appliance = await testAppliance();
     const settings = { body: { smtp: null } };
     const [low, high] = [await member(appliance, "member"), await member(appliance, "admin")];
@@ -84,8 +84,8 @@ describe("roles", () => {
   });
 });
 
-describe("which organization", () => {
-  test("a header or a parameter chooses one of the person's; without either it is the first they joined", async () => {
+describe("the organization of a request", () => {
+  test("is chosen by a header or a parameter, and is otherwise the first one that the person joined", async () => {
     const appliance = await testAppliance();
     const { ours, theirs, database } = appliance;
     const { id, page } = await member(appliance, "member");
@@ -105,7 +105,7 @@ describe("which organization", () => {
     expect(await ids({})).toEqual([]);
   });
 
-  test("another's organization is as unknown as one that nobody has", async () => {
+  test("of another person looks the same as an unknown one", async () => {
     const appliance = await testAppliance();
     const { page } = await member(appliance, "owner");
     for (const named of [appliance.theirs.id, unknownId, "nonsense", ""]) {
@@ -118,7 +118,7 @@ describe("which organization", () => {
     }
   });
 
-  test("the role is the one in the organization that is asked", async () => {
+  test("decides which role applies", async () => {
     const appliance = await testAppliance();
     const { id, page } = await member(appliance, "owner");
     appliance.database
@@ -130,14 +130,14 @@ describe("which organization", () => {
     expect(status).toBe(403);
   });
 
-  test("`organization` is no parameter of the REST API", async () => {
+  test("is not a parameter of the REST API", async () => {
     const { ours } = await testAppliance();
     const { status } = await ours.api("GET", `/api/v1/incidents?organization=${ours.id}`);
     expect(status).toBe(422);
   });
 });
 
-test("an Idempotency-Key is the person's own", async () => {
+test("an Idempotency-Key belongs to one person", async () => {
   const appliance = await testAppliance();
   const [one, other] = [await member(appliance, "member"), await member(appliance, "member")];
   const open = (page: typeof one.page) =>
@@ -147,7 +147,7 @@ test("an Idempotency-Key is the person's own", async () => {
   expect((await open(other.page)).json.data.id).not.toBe(first.json.data.id);
 });
 
-test("what a person changes in an organization is done once under a key; who is another, or only reads, is given no answer of theirs", async () => {
+test("a change is made once per Idempotency-Key, and its stored response is only for that person", async () => {
   const appliance = await testAppliance();
   const [owner, other] = [await member(appliance, "owner"), await member(appliance, "owner")];
   const low = await member(appliance, "viewer");
@@ -171,11 +171,11 @@ test("what a person changes in an organization is done once under a key; who is 
     expect([at, again.text]).toEqual([at, first.text]);
     expect([at, refused.status]).toEqual([at, 403]);
   }
-  // One of each person's.
+  // One update from each person.
   expect((await owner.page("GET", incident)).json.data.updates).toHaveLength(3);
 });
 
-test("an answer that is kept for one organization never reaches a person of another", async () => {
+test("a cached response of one organization never reaches a person of another", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "viewer");
   await made(appliance.ours.api, "incidents");
@@ -186,7 +186,7 @@ test("an answer that is kept for one organization never reaches a person of anot
   expect((await page("GET", path)).json.meta.total).toBe(1);
 });
 
-test("without a session everything is unauthorized, unknown paths and methods as well", async () => {
+test("without a session every request is unauthorized, also for unknown paths and methods", async () => {
   const appliance = await testAppliance();
   const cookies = [
     null,

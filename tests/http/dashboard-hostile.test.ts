@@ -5,7 +5,7 @@ import type { Route } from "../../src/http/openapi.ts";
 import { setUpToken, testAppliance, unknownId } from "../support/appliance.ts";
 import { browser, member } from "../support/visiting.ts";
 
-/** The routes that the admin page has beside those of `/api/v1`, which take a body. */
+/** Routes with a body that only the admin page has. */
 const routes = (dashboard.routes as unknown as Route[]).filter(
   ({ path, hooks }) => !path.startsWith("/dashboard/api/") && hooks.detail?.endpoint?.body,
 );
@@ -47,7 +47,7 @@ function namesIn(schema: unknown): string[] {
   return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }
 
-test("hostile bodies never make a route of the admin page fail on our side, nor sign anybody in", async () => {
+test("hostile bodies never cause an internal error on admin page routes, nor a sign-in", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "owner");
   const stranger = browser(appliance, null);

@@ -9,7 +9,7 @@ const routes = dashboard.routes as unknown as Route[];
 const writing = routes.filter(({ method }) => method !== "GET");
 const at = ({ path }: Route) => path.replace(":id", unknownId);
 
-/** What the browser says of where a request comes from, and whether that is the page itself. */
+/** Browser headers with the origin of a request, and whether it is the page itself. */
 const senders: [headers: Record<string, string>, isOwn: boolean][] = [
   [{ "Sec-Fetch-Site": "same-origin" }, true],
   [{ Origin: "http://localhost" }, true],
@@ -35,7 +35,7 @@ async function asked() {
   return { ...appliance, ask: appliance.client(null), cookie };
 }
 
-test("no route of the admin page is written to by another site, with or without a cookie", async () => {
+test("no admin page route can be written to by another site, with or without a cookie", async () => {
   const appliance = await asked();
   const before = dump(appliance);
   expect(writing.length).toBeGreaterThan(40);
@@ -57,7 +57,7 @@ test("no route of the admin page is written to by another site, with or without 
   expect(dump(appliance)).toBe(before);
 });
 
-test("the page itself is let in, whichever of the two its browser sends", async () => {
+test("the page itself is accepted with either header that browsers send", async () => {
   const { ask, cookie } = await asked();
   for (const [headers, isOwn] of senders) {
     const { status } = await ask("POST", "/dashboard/api/v1/incidents", {
@@ -68,7 +68,7 @@ test("the page itself is let in, whichever of the two its browser sends", async 
   }
 });
 
-test("the origin counts with its port", async () => {
+test("the origin includes the port", async () => {
   const { ask, cookie } = await asked();
   const post = (Host: string, Origin: string) =>
     ask("POST", "/dashboard/api/v1/incidents", {
@@ -79,8 +79,8 @@ test("the origin counts with its port", async () => {
   expect((await post("192.168.1.5:3210", "http://192.168.1.5")).status).toBe(403);
 });
 
-describe("under a name that somebody else may point at this machine", () => {
-  test("no route of the admin page answers, and the text says how to allow the name", async () => {
+describe("under a host name that a stranger can point at this machine", () => {
+  test("no admin page route works, and the response shows how to allow the name", async () => {
     const { ask, cookie } = await asked();
     for (const Host of ["rebound.evil.io", "192.168.1.5.evil.io:3210", "localhost.evil.io"])
       for (const route of routes) {
@@ -97,7 +97,7 @@ describe("under a name that somebody else may point at this machine", () => {
       }
   });
 
-  test("not even to say who is signed in", async () => {
+  test("not even the session route works", async () => {
     const { ask } = await asked();
     const headers = { Host: "rebound.evil.io" };
     expect((await ask("GET", "/dashboard/session", { headers })).status).toBe(421);
@@ -105,7 +105,7 @@ describe("under a name that somebody else may point at this machine", () => {
   });
 });
 
-test("the steps are in order: host, origin, session, path, method, role, body", async () => {
+test("requests are checked in order: host, origin, session, path, method, role, body", async () => {
   const appliance = await asked();
   const { page } = await member(appliance, "viewer");
   const { ask } = appliance;
@@ -129,7 +129,7 @@ test("the steps are in order: host, origin, session, path, method, role, body", 
     expect([rule, (await send()).status]).toEqual([rule, expected]);
 });
 
-test("no answer of the admin page lets another origin read it", async () => {
+test("no response of the admin page is readable by another origin", async () => {
   const { ask, cookie } = await asked();
   const ending = routes.filter(({ hooks }) => hooks.detail?.endpoint?.streams === undefined);
   for (const route of ending.filter(({ method }) => method === "GET")) {

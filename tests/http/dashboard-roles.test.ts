@@ -9,7 +9,7 @@ import approved from "./dashboard-roles.json" with { type: "json" };
 
 const routes = dashboard.routes as unknown as Route[];
 
-/** Whom a route lets in by what it declares, the least of them. */
+/** The lowest role that a route declares. */
 function whoMay({ method, path, hooks }: Route): string {
   const spec = hooks.detail?.endpoint;
   if (spec === undefined) throw new Error(`${method} ${path} declares no endpoint.`);
@@ -20,18 +20,18 @@ function whoMay({ method, path, hooks }: Route): string {
 
 const nameOf = ({ method, path }: Route) => `${method} ${path.replace(/\/$/, "")}`;
 
-test("who may use each route of the admin page is on the approved list, and nothing else is", () => {
+test("every route of the admin page and its required role are on the approved list", () => {
   const declared = Object.fromEntries(routes.map((route) => [nameOf(route), whoMay(route)]));
   expect(declared).toEqual(approved);
 });
 
-test("every route lets in whom the list names and those above, and nobody else", async () => {
+test("every route accepts the listed role and higher ones, and no others", async () => {
   const appliance = await testAppliance();
   const visitors: [who: string, page: ReturnType<typeof browser>][] = [
     ["stranger", browser(appliance, null)],
   ];
   for (const role of Role.options) visitors.push([role, (await member(appliance, role)).page]);
-  // Somebody who runs the appliance has no more rights in an organization than their role gives.
+  // An administrator has no more rights in an organization than their role.
   const runs = await member(appliance, "viewer", { administrator: true });
   visitors.push(["administrator", runs.page]);
 
@@ -45,7 +45,7 @@ test("every route lets in whom the list names and those above, and nobody else",
   };
   for (const route of routes) {
     const needed = whoMay(route);
-    // Whoever signs out is not asked any more; a stream goes on.
+    // Signing out needs no role, and a stream does not end.
     if (needed === "anyone" || route.hooks.detail?.endpoint?.streams === "text/event-stream")
       continue;
     if (/\/(password|end-others)$/.test(route.path)) continue;

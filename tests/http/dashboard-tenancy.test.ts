@@ -5,19 +5,19 @@ import { type Answer, dump, testAppliance, unknownId } from "../support/applianc
 import { inputFor, made, nouns, queryFor } from "../support/records.ts";
 import { member, person, visitor } from "../support/visiting.ts";
 
-/** Those of administrators are about the whole appliance. */
+/** Without the routes of administrators, which concern the whole appliance. */
 const routes = (dashboard.routes as unknown as Route[]).filter(
   ({ path, hooks }) => path.includes(":id") && hooks.detail?.endpoint?.access !== "administrator",
 );
 
-/** An answer to the last byte, but for the request id. */
+/** A response to the last byte, without the request id. */
 function told({ status, headers, text }: Answer): string {
   const id = headers.get("x-request-id") ?? "";
   const names = [...headers].filter(([name]) => name !== "x-request-id");
   return JSON.stringify([status, names, text.replaceAll(id, "")]);
 }
 
-/** An owner of ours, and the ids of everything that another organization has. */
+/** An owner of ours, and the ids of all records of another organization. */
 async function neighbors() {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "owner");
@@ -31,14 +31,14 @@ async function neighbors() {
   return { ...appliance, page, other: theirs, foreign };
 }
 
-/** What a change of this route's records may look like. */
+/** A valid change of this route's records. */
 function input(route: Route) {
   const isMember = route.path === "/dashboard/people/:id" && route.method === "PATCH";
   const plain = { ...route, path: route.path.replace(/^\/dashboard/, "") };
   return isMember ? { body: { role: "viewer" } } : inputFor(plain);
 }
 
-test("in every path of the admin page whatever is another organization's is as unknown as what nobody has", async () => {
+test("in every path of the admin page another organization's record is like an unknown one", async () => {
   const appliance = await neighbors();
   const { page, foreign } = appliance;
   const before = dump(appliance);
@@ -63,7 +63,7 @@ test("in every path of the admin page whatever is another organization's is as u
   expect(dump(appliance)).toBe(before);
 });
 
-test("no list of the admin page holds anything of another organization", async () => {
+test("no list of the admin page contains records of another organization", async () => {
   const { page, foreign } = await neighbors();
   const lists = (dashboard.routes as unknown as Route[]).filter(
     ({ method, path, hooks }) =>
@@ -76,7 +76,7 @@ test("no list of the admin page holds anything of another organization", async (
   }
 });
 
-test("nobody acts for an organization that they left", async () => {
+test("a person can't act in an organization that they left", async () => {
   const appliance = await neighbors();
   const { page, other, ours } = appliance;
   const known = await member(appliance, "admin");

@@ -7,7 +7,7 @@ import { made as created, nounOf, queryFor } from "../support/records.ts";
 import { member } from "../support/visiting.ts";
 import { visitor } from "../support/visitor.ts";
 
-/** What is sent, and what is given where Brotli and gzip are offered, and where gzip alone is. */
+/** Accept-Encoding, the encoding if Brotli and gzip are offered, and if only gzip is. */
 const headers: [accepted: string | null, all: Encoding, gzipOnly: Encoding][] = [
   [null, "identity", "identity"],
   ["", "identity", "identity"],
@@ -35,9 +35,9 @@ const headers: [accepted: string | null, all: Encoding, gzipOnly: Encoding][] = 
   [`${"x,".repeat(2_000)}gzip`, "gzip", "gzip"],
 ];
 
-describe("of what a request accepts", () => {
+describe("Accept-Encoding", () => {
   for (const [accepted, all, gzipOnly] of headers)
-    test(`${accepted?.slice(0, 60) ?? "(nothing said)"} gets ${all}, or ${gzipOnly}`, () => {
+    test(`${accepted?.slice(0, 60) ?? "(not sent)"} gets ${all}, or ${gzipOnly}`, () => {
       const request = new Request("http://localhost/", {
         headers: accepted === null ? {} : { "Accept-Encoding": accepted },
       });
@@ -53,7 +53,7 @@ const decoded = {
 
 type Get = (path: string, headers: Record<string, string>) => Promise<Response | null>;
 
-/** That each encoding of this path is the same content under a tag of its own, and only where it is taken. */
+/** Checks that each encoding of this path has the same content, its own ETag, and is accepted. */
 async function mustNegotiate(get: Get, path: string, offersBrotli: boolean) {
   const tags = new Map<string, string>();
   let content: string | null = null;
@@ -73,7 +73,7 @@ async function mustNegotiate(get: Get, path: string, offersBrotli: boolean) {
     const text = Buffer.from(decoded[expected](bytes)).toString("latin1");
     content ??= text;
     expect([path, text === content]).toEqual([path, true]);
-    // Conditions depend only on the encoding that was chosen.
+    // Conditional requests depend only on the chosen encoding.
     if (!isNew) continue;
     for (const [known, status] of [
       [etag, 304],
@@ -87,12 +87,12 @@ async function mustNegotiate(get: Get, path: string, offersBrotli: boolean) {
     }
   }
   expect([path, new Set(tags.values()).size]).toEqual([path, offersBrotli ? 3 : 2]);
-  // Whoever has the bytes of one encoding does not have those of another.
+  // A client with the bytes of one encoding does not have those of another.
   const gzip = { "Accept-Encoding": "gzip", "If-None-Match": tags.get("identity") ?? "" };
   expect([path, (await get(path, gzip))?.status]).toEqual([path, 200]);
 }
 
-test("the reference page and the documents of the API are sent in an accepted encoding", async () => {
+test("the API reference and its documents are sent in an accepted encoding", async () => {
   const { app } = await testAppliance();
   for (const path of ["/docs", "/api/v1/openapi.json", "/api/v1/config.schema.json"])
     await mustNegotiate(
@@ -105,7 +105,7 @@ test("the reference page and the documents of the API are sent in an accepted en
     );
 });
 
-test("so is every part of the public pages", async () => {
+test("all parts of the public pages are sent in an accepted encoding", async () => {
   await using made = await visitor();
   const { id } = await made.monitor({ name: "Shop" });
   await made.publish({ sections: [{ name: "All", monitors: [{ id }] }] });
@@ -119,7 +119,7 @@ test("so is every part of the public pages", async () => {
   for (const path of paths) await mustNegotiate(get, path, true);
 });
 
-test("so does every answer of the admin page that may be long", async () => {
+test("all long responses of the admin page are sent in an accepted encoding", async () => {
   const made = await testAppliance();
   const { cookie } = await member(made, "owner");
   const routes = (made.app.routes as unknown as Route[]).filter(

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { eventStream, messageOf, type Reader } from "../../src/http/responses/event-stream.ts";
 
-/** A server of one stream, and its readers. */
+/** A server with one stream, and its readers. */
 function serving() {
   const readers: Reader[] = [];
   let left = 0;
@@ -37,7 +37,7 @@ function open(port: number) {
   return socket;
 }
 
-test("a reader that reads gets every message as it was sent, and is let go when it leaves", async () => {
+test("a reader gets every message as sent, and is removed when it disconnects", async () => {
   await using made = serving();
   const leaving = new AbortController();
   const { body } = await fetch(made.server.url, { signal: leaving.signal });
@@ -55,7 +55,7 @@ test("a reader that reads gets every message as it was sent, and is let go when 
   expect(made.left()).toBe(1);
 });
 
-test("a connection that nobody reads is cut off, and holds nobody up", async () => {
+test("a connection that does not read is closed, and delays no others", async () => {
   await using made = serving();
   const lazy = open(made.server.port ?? 0);
   lazy.pause();
@@ -65,7 +65,7 @@ test("a connection that nobody reads is cut off, and holds nobody up", async () 
   await made.joined(2);
   const message = messageOf("monitors", "x".repeat(100_000));
   let sent = 0;
-  // The system itself takes some megabytes before anything waits with us.
+  // The system buffers some megabytes before anything waits in our process.
   for (; made.left() === 0 && sent < 200; sent++) {
     for (const { send } of made.readers) send(message);
     while (received < sent * 100_000) await Bun.sleep(1);
@@ -80,7 +80,7 @@ test("a connection that nobody reads is cut off, and holds nobody up", async () 
   eager.destroy();
 });
 
-test("once its streams are ended, a server stops", async () => {
+test("a server stops once its streams are ended", async () => {
   await using made = serving();
   const sockets = [open(made.server.port ?? 0), open(made.server.port ?? 0)];
   for (const socket of sockets) socket.resume();

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { fairTurns } from "../../src/http/fair-turns.ts";
 
-/** Requests by connection; each takes a millisecond unless told, and the log says when it was answered. */
+/**
+ * Requests by connection; each takes 1 ms by default, and the log has the times of the responses.
+ */
 function busyServer(tookMs = () => 1) {
   let now = 0;
   const answered: number[] = [];
@@ -27,7 +29,7 @@ function busyServer(tookMs = () => 1) {
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-test("new connections have a bounded part of one turn of the event loop, and all are answered in their order", async () => {
+test("new connections have a limited share of an event-loop turn, and are served in order", async () => {
   const server = busyServer();
   const all = Array.from({ length: 200 }, (_, connection) => server.ask(connection));
   const atOnce = server.answered.length;
@@ -44,25 +46,25 @@ test("new connections have a bounded part of one turn of the event loop, and all
   expect(server.answered).toEqual(Array.from({ length: 200 }, (_, connection) => connection));
 });
 
-test("a connection that sends one request after the other is never made to wait: Bun would close it", () => {
+test("a connection with sequential requests never waits, because Bun would close it", () => {
   const server = busyServer();
   for (let i = 0; i < 200; i++) expect(server.ask(1)).toBeInstanceOf(Response);
 });
 
-test("… also when one of its requests takes as long as a whole turn may", () => {
+test("a connection with sequential requests never waits, even if one takes a whole turn", () => {
   let asked = 0;
   const server = busyServer(() => (asked++ % 50 === 0 ? 100 : 1));
   for (let i = 0; i < 200; i++) expect(server.ask(1)).toBeInstanceOf(Response);
 });
 
-test("few new connections in one turn are answered at once, however long it lasts", () => {
+test("a few new connections in one turn are served at once, however long the turn", () => {
   const server = busyServer(() => 100);
   for (let connection = 0; connection < 8; connection++)
     expect(server.ask(connection)).toBeInstanceOf(Response);
   expect(server.ask(8)).toBeInstanceOf(Promise);
 });
 
-test("in the next turn new connections are answered at once again", async () => {
+test("in the next turn new connections are served at once again", async () => {
   const server = busyServer();
   for (let connection = 0; connection < 30; connection++) void server.ask(connection);
   while (server.answered.length < 30) await nextTurn();

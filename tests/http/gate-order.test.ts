@@ -10,7 +10,7 @@ type Wrong = {
   method: string;
   path: string;
   options?: Options;
-  /** The key has used up its share of the minute. */
+  /** The key has reached its rate limit. */
   exhausted?: boolean;
 };
 

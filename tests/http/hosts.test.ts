@@ -25,7 +25,7 @@ test("a request without exactly one valid host is malformed, also outside the AP
   expect(none.status).toBe(400);
 });
 
-test("a path is found under a host name of one letter, and the request is otherwise the same", async () => {
+test("a path is found under a one-letter host name, and the request is unchanged otherwise", async () => {
   const request = new Request("http://n/api/v1/incidents?page=2", {
     method: "POST",
     headers: { Host: "n", Authorization: "Bearer x" },
@@ -53,7 +53,7 @@ const visitors: [host: string, status: number][] = [
   ["localhost.evil.io", 421],
 ];
 
-test("the admin page answers only under addresses and names that are ours", async () => {
+test("the admin page works only under our own addresses and names", async () => {
   const { stranger } = await testAppliance();
   for (const [Host, expected] of visitors) {
     const { status, text } = await stranger("GET", "/", { headers: { Host } });
@@ -62,7 +62,7 @@ test("the admin page answers only under addresses and names that are ours", asyn
   }
 });
 
-test("names of --allowed-host are the same however they are spelled", () => {
+test("names in --allowed-host are normalized", () => {
   const given = ["NAS.Lan.", "münchen.example", "box.example:3210"];
   const { answers } = ownHostsOf(given);
   for (const Host of ["nas.lan", "NAS.LAN.:80", "xn--mnchen-3ya.example", "Box.example:443"])
@@ -71,7 +71,7 @@ test("names of --allowed-host are the same however they are spelled", () => {
     expect([Host, answers(Host)]).toEqual([Host, false]);
 });
 
-test("every name that opens the admin page is reserved, and so are --url, addresses and names without a dot", () => {
+test("every host name of the admin page is reserved, and so are --url, addresses and names without a dot", () => {
   const { answers, reserves } = ownHostsOf(
     ["box.example", "NAS.lan."],
     "https://Links.Example:8443/x",

@@ -42,7 +42,7 @@ test("of a response above 64 KiB only status and location are stored, and a repl
     .query("SELECT max(octet_length(body)), count(*) FROM idempotent_answers")
     .values();
   expect(stored).toEqual([[0, writes.length]]);
-  // What changed since is part of the replay.
+  // A replay contains later changes.
   await api("PATCH", path, { body: { title: "Slower" } });
   expect((await send(...writes[0], "key-0")).json.data.title).toBe("Slower");
   await api("DELETE", path);
@@ -65,7 +65,7 @@ test("a long record that a POST creates is read again at its location", async ()
   expect((await api("GET", "/api/v1/status-pages")).json.data).toHaveLength(2);
 });
 
-/** Fills the count that the triggers hold, as many requests would. */
+/** Sets the counters of the triggers, like many requests would. */
 async function used(rows: number, bytes: number) {
   const made = await testAppliance();
   made.database
@@ -88,7 +88,7 @@ test("beyond the stored responses that an organization can have, a request is re
   expect([status, json.error.code]).toEqual([429, "RATE_LIMITED"]);
   expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
   expect(dump(made)).toBe(before);
-  // Others, and requests without a key, are not affected.
+  // Other organizations, and requests without a key, are not affected.
   expect((await api("POST", "/api/v1/incidents", { body: { title: "Slow" } })).status).toBe(201);
   const theirs = await made.theirs.api("POST", "/api/v1/incidents", {
     body: { title: "Slow" },
@@ -97,7 +97,7 @@ test("beyond the stored responses that an organization can have, a request is re
   expect(theirs.status).toBe(201);
 });
 
-test("an organization with as many bytes of stored responses as it can have stores no more bodies, and does nothing twice", async () => {
+test("an organization at its limit of stored bytes stores no more bodies, and repeats nothing", async () => {
   const made = await used(1, requestBounds.idempotentBodies.value);
   const { api } = made.ours;
   const send = () =>
@@ -110,7 +110,7 @@ test("an organization with as many bytes of stored responses as it can have stor
   );
 });
 
-test("every POST and PATCH that returns a record with lists has an address at which it is read again", () => {
+test("every POST and PATCH that returns a record with lists has an address to read it again", () => {
   const find = resourceFinder(apiRoutes);
   const id = "01a1fb99-1f06-7255-b6bc-740f65e2dffd";
   const unreadable = apiRoutes

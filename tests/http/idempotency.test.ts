@@ -13,7 +13,7 @@ const open = (api: Client, key: string, title = "Slow", at = path) =>
 
 const count = async (api: Client) => (await api("GET", path)).json.meta.total;
 
-test("a repeated POST is done once and answered as the first time", async () => {
+test("a repeated POST is done once and gets the first response again", async () => {
   const { api } = (await testAppliance()).ours;
   const first = await open(api, "once");
   expect([first.status, first.headers.get("idempotency-replayed")]).toEqual([201, null]);
@@ -37,7 +37,7 @@ test("a POST without a body is done once, too", async () => {
   expect((await api("GET", resolve.replace("/resolve", ""))).json.data.updates).toHaveLength(2);
 });
 
-test("a repeated PATCH is done once and answered as the first time, whatever If-Match says by then", async () => {
+test("a repeated PATCH is done once and gets the first response again, whatever its If-Match", async () => {
   const { api } = (await testAppliance()).ours;
   const at = `${path}/${await made(api, "incidents")}`;
   const headers = {
@@ -53,7 +53,7 @@ test("a repeated PATCH is done once and answered as the first time, whatever If-
   expect(again.headers.get("etag")).toBe(first.headers.get("etag"));
   expect((await send({ "Idempotency-Key": "late" })).status).toBe(412);
   expect((await api("GET", at)).json.data.updates).toHaveLength(2);
-  // What was refused was not kept.
+  // A rejected request stores no response.
   const { status, headers: answered } = await send({
     "Idempotency-Key": "late",
     "If-Match": again.headers.get("etag") ?? "",
@@ -61,7 +61,7 @@ test("a repeated PATCH is done once and answered as the first time, whatever If-
   expect([status, answered.get("idempotency-replayed")]).toEqual([200, null]);
 });
 
-test("the same key means another request by another method", async () => {
+test("the same key with another method is another request", async () => {
   const { api } = (await testAppliance()).ours;
   const at = `${path}/${await made(api, "incidents")}`;
   const headers = { "Idempotency-Key": "once" };
@@ -72,11 +72,11 @@ test("the same key means another request by another method", async () => {
   expect([after.status, after.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
 });
 
-describe("under a key", () => {
+describe("an idempotency key", () => {
   const repeatable = apiRoutes.filter(({ method }) => method === "POST" || method === "PATCH");
 
   async function readyFor(route: Route) {
-    // What a check or a test alert finds is nobody's here: the loopback is closed.
+    // The result of a check or a test alert does not matter here: loopback is denied.
     const appliance = await testAppliance();
     const { api } = appliance.ours;
     const isOfRecord = route.path.includes(":id");
@@ -95,7 +95,7 @@ describe("under a key", () => {
     return { ...appliance, api, at, text, send, isOfRecord };
   }
 
-  test("every route that adds or changes something does it once, and another's key is another's", async () => {
+  test("works on every route that adds or changes something, separately for each API key", async () => {
     expect(repeatable.map(({ method }) => method)).toContain("PATCH");
     for (const route of repeatable) {
       const ready = await readyFor(route);
@@ -114,7 +114,7 @@ describe("under a key", () => {
         422,
         "IDEMPOTENCY_KEY_REUSED",
       ]);
-      // The gate comes first: none of them learns that there is an answer.
+      // Authorization is checked first, so that the stored response is not revealed.
       expect([...name, (await send(client(null))).status]).toEqual([...name, 401]);
       expect([...name, (await send(ours.reader)).status]).toEqual([...name, 403]);
       if (isOfRecord) expect([...name, (await send(theirs.api)).status]).toEqual([...name, 404]);
@@ -122,7 +122,7 @@ describe("under a key", () => {
     }
   });
 
-  test("on every route the answer and what was done are one write, where a write can undo it", async () => {
+  test("stores the response in the same write as the change, on every route with a reversible write", async () => {
     for (const route of repeatable) {
       if (route.hooks.detail?.endpoint?.timeoutSeconds !== undefined) continue;
       const ready = await readyFor(route);
@@ -136,7 +136,7 @@ describe("under a key", () => {
   });
 });
 
-test("another body under the same key is refused", async () => {
+test("with another body is rejected", async () => {
   const { api } = (await testAppliance()).ours;
   await open(api, "once");
   const { status, json } = await open(api, "once", "Down");
@@ -144,7 +144,7 @@ test("another body under the same key is refused", async () => {
   expect(await count(api)).toBe(1);
 });
 
-test("of many at once one is done; the others are told that it is in flight", async () => {
+test("of concurrent requests lets one proceed; the others get a conflict", async () => {
   const { api } = (await testAppliance()).ours;
   const answers = await Promise.all(Array.from({ length: 10 }, () => open(api, "once")));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -154,7 +154,7 @@ test("of many at once one is done; the others are told that it is in flight", as
   expect(await count(api)).toBe(1);
 });
 
-test("a refused request leaves its key free", async () => {
+test("is free again after a rejected request", async () => {
   const { api } = (await testAppliance()).ours;
   const headers = { "Idempotency-Key": "once" };
   expect((await open(api, "once", "")).status).toBe(422);
@@ -165,7 +165,7 @@ test("a refused request leaves its key free", async () => {
   expect([status, answered.get("idempotency-replayed")]).toEqual([201, null]);
 });
 
-test("an answer is kept for 24 hours", async () => {
+test("stores a response for 24 hours", async () => {
   const { ours, time, store, database } = await testAppliance();
   const ids = new Set<string>();
   const openOnce = async () => ids.add((await open(ours.api, "once")).json.data.id).size;
@@ -182,7 +182,7 @@ test("an answer is kept for 24 hours", async () => {
   expect(kept()).toEqual({ n: 0 });
 });
 
-test("an answer by a clock that was ahead is kept for 24 hours at most, once the clock is set right", async () => {
+test("stores a response for at most 24 hours after a clock that was ahead is corrected", async () => {
   const { ours, time } = await testAppliance();
   const ids = new Set<string>();
   const openOnce = async () => ids.add((await open(ours.api, "once")).json.data.id).size;
@@ -197,7 +197,7 @@ test("an answer by a clock that was ahead is kept for 24 hours at most, once the
   expect((await open(ours.api, "once", "Another title")).status).toBe(422);
 });
 
-test("the same Idempotency-Key means another request to another API key and on another route", async () => {
+test("is separate for each API key and each route", async () => {
   const { ours, theirs, client } = await testAppliance();
   const colleague = client((await ours.keyOf("write")).key);
   const answers = [
@@ -214,7 +214,7 @@ test("the same Idempotency-Key means another request to another API key and on a
   expect(new Set(answers.map(({ json }) => json.data.id)).size).toBe(4);
 });
 
-test("the answer and what was done are one write: without the one there is not the other", async () => {
+test("the response and the change are one write: both happen or neither", async () => {
   const appliance = await testAppliance();
   const { api } = appliance.ours;
   appliance.database.run(`CREATE TRIGGER refuse BEFORE INSERT ON idempotent_answers
@@ -226,7 +226,7 @@ test("the answer and what was done are one write: without the one there is not t
   expect((await open(api, "once")).status).toBe(201);
 });
 
-test("a kept answer is sealed at rest", async () => {
+test("a stored response is encrypted", async () => {
   const { ours, database } = await testAppliance();
   const { json } = await ours.api("POST", "/api/v1/monitors", {
     body: { type: "push", name: "Backup" },

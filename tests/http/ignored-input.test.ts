@@ -12,7 +12,7 @@ const endpointOf = ({ hooks }: Route) => hooks.detail!.endpoint!;
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 const isRead = ({ method }: Route) => method === "GET";
 
-/** One appliance, and somebody who may do everything by a key or, on the admin page, by a session. */
+/** An appliance with a client of full rights, by key or, on the admin page, by session. */
 async function caller() {
   const appliance = await dashboard();
   const owner = await member(appliance, "owner");
@@ -25,7 +25,7 @@ async function caller() {
   return { ...appliance, send };
 }
 
-/** The routes that answer otherwise than that this input is wrong, at this field. */
+/** The routes that do not reject this input at this field. */
 async function takenBy(
   tried: readonly Route[],
   path: string,
@@ -48,7 +48,7 @@ async function takenBy(
 
 const json = (raw: string): Options => ({ raw, headers: { "Content-Type": "application/json" } });
 
-/** Routes of administrators answer others 403 before they look at any input. */
+/** Routes of administrators return 403 before they read any input. */
 const usable = routes.filter((route) => endpointOf(route).access !== "administrator");
 
 describe("no route ignores", () => {
@@ -108,19 +108,19 @@ describe("no route ignores", () => {
   });
 });
 
-/** A type of each resource that has several. */
+/** An example type for each resource with types. */
 const types: Record<string, string> = {
   monitors: "http",
   "alert-channels": "email",
   subscribers: "email",
 };
 
-/** A body in JSON where the route takes one; the query is looked at before its fields are. */
+/** A JSON body if the route has one; the query is validated before its fields. */
 function bodyOf(route: Route): Options {
   return endpointOf(route).body === undefined ? {} : json("{}");
 }
 
-/** The boolean fields of a body, with the types of record that have them. */
+/** Boolean fields of a body, with the types that have them. */
 function booleansIn(schema: z.ZodType): { name: string; type?: string; isNullable: boolean }[] {
   const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Shape;
   const definitions = whole.$defs ?? {};
@@ -134,7 +134,8 @@ function booleansIn(schema: z.ZodType): { name: string; type?: string; isNullabl
     const type = properties["type"]?.const;
     return Object.entries(properties).flatMap(([name, field]) => {
       const types = [field, ...(field.anyOf ?? [])].flatMap((one) => one.type ?? []);
-      // A PATCH is of any type: a field that is a word for some is judged with the stored record.
+      // A PATCH fits any type. If a field has another meaning in some types, the stored record
+      // decides.
       const isOther = field.anyOf?.some((one) => one.type === undefined) ?? false;
       if (isOther || !types.includes("boolean") || types.includes("string")) return [];
       return [{ name, isNullable: types.includes("null"), ...(type !== undefined && { type }) }];

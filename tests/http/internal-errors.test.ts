@@ -5,7 +5,7 @@ import { dump, testAppliance } from "../support/appliance.ts";
 const path = "/api/v1/incidents";
 
 test.each(["api_keys", "incidents", "events"])(
-  "a failure of our own, here the missing table %s, is told by its request id alone",
+  "an internal error, here a missing table %s, is reported only with its request id",
   async (table) => {
     const appliance = await testAppliance();
     const { database, logged, ours } = appliance;
@@ -31,7 +31,7 @@ test.each(["api_keys", "incidents", "events"])(
   },
 );
 
-test("a database that can't be written now is UNAVAILABLE, with Retry-After and its cause in the log, and is read on", async () => {
+test("while the database can't be written, writes get UNAVAILABLE with Retry-After, and reads work", async () => {
   const appliance = await testAppliance();
   const { api } = appliance.ours;
   await api("GET", path);

@@ -1,3 +1,4 @@
+/** Limits of large response bodies in flight, by network. */
 import { describe, expect, test } from "bun:test";
 import {
   bodyResponse,
@@ -13,7 +14,7 @@ const large = new Uint8Array(4 * mebibyte).fill(65);
 const request = (init: RequestInit = {}) => new Request("http://localhost/page", init);
 const sent = () => bodyResponse(sharedBody(large), {});
 
-/** A limit whose time is set by the test; `ask` returns the response, or null where it is rejected. */
+/** A limit with a clock of the test; `ask` returns the response, or null if it is rejected. */
 function limited(most: number) {
   const time = { ms: 0 };
   const limit = transferLimit(most, () => time.ms);
@@ -23,7 +24,7 @@ function limited(most: number) {
 }
 
 describe("a large body", () => {
-  test("arrives whole with its length, in pieces of 64 KiB at most", async () => {
+  test("arrives complete with its length, in pieces of at most 64 KiB", async () => {
     const response = sent();
     expect(response.headers.get("content-length")).toBe(String(large.length));
     let length = 0;
@@ -47,7 +48,7 @@ describe("a large body", () => {
     expect(computed).toBe(1);
   });
 
-  test("begins at 256 KiB; smaller ones are sent as they are, and count for nothing", () => {
+  test("starts at 256 KiB; smaller ones are sent directly and do not count", () => {
     const { limit, ask } = limited(0);
     expect(sharedBody(new Uint8Array(largeFrom - 1))).toBeInstanceOf(Blob);
     expect(ask("192.0.2.1", new Response("small"))).not.toBeNull();
@@ -59,32 +60,32 @@ describe("a large body", () => {
   });
 });
 
-describe("large bodies under way", () => {
+describe("large bodies in flight", () => {
   const many = (ask: ReturnType<typeof limited>["ask"], address: (number: number) => string) =>
     Array.from({ length: 500 }, (_, number) => ask(address(number))).filter((one) => one !== null);
 
-  test("of one network are a small part of what is free, whatever its addresses", () => {
+  test("of one network get a small share of the free bytes, whatever its addresses", () => {
     for (const address of [
       (number: number) => `192.0.2.${number % 256}`,
       (number: number) => `2001:db8:1:2::${number.toString(16)}`,
       (number: number) => `::ffff:192.0.2.${number % 256}`,
     ]) {
       const { ask } = limited(33 * mebibyte);
-      // 16 of 64 KiB each are 1 MiB, 1/32 of the 32 MiB that are left.
+      // 16 of 64 KiB each are 1 MiB, 1/32 of the remaining 32 MiB.
       expect(many(ask, address)).toHaveLength(16);
       expect(ask("192.0.3.1")).not.toBeNull();
       expect(ask("2001:db8:1:3::1")).not.toBeNull();
     }
   });
 
-  test("of 100 networks leave room for one more", () => {
+  test("of 100 networks leave space for another", () => {
     const { ask, limit } = limited(128 * mebibyte);
     for (let number = 0; number < 100; number++) many(ask, () => `10.0.${number}.1`);
     expect(limit.held()).toBeLessThan(126 * mebibyte);
     expect(ask("192.0.2.1")).not.toBeNull();
   });
 
-  test("of so many networks that nothing is free make way for one more where they are not read", () => {
+  test("that are not read make way for another network when no bytes are free", () => {
     const { ask, time, limit } = limited(8 * mebibyte);
     expect(many(ask, () => "10.0.0.1")).toHaveLength(3);
     for (let number = 1; limit.held() < 8 * mebibyte; number++) ask(`10.0.${number}.1`);
@@ -92,11 +93,11 @@ describe("large bodies under way", () => {
     time.ms = 1_000;
     expect(ask("192.0.2.1")).not.toBeNull();
     expect(ask("192.0.3.1")).not.toBeNull();
-    // Each network has one now: nobody is cut for a stranger.
+    // Each network has one now, and its last one is not cut for another network.
     expect(ask("192.0.4.1")).toBeNull();
   });
 
-  test("that nobody reads make way for others of the same network, and for no stranger", async () => {
+  test("that are not read make way for others of the same network, but not for strangers", async () => {
     const { ask, time } = limited(33 * mebibyte);
     const first = many(ask, () => "192.0.2.1");
     const readers = first.map((one) => one.body?.getReader());
@@ -111,7 +112,7 @@ describe("large bodies under way", () => {
     expect(cut).toEqual([1]);
   });
 
-  test("give their room back when they have arrived, were cancelled or lost their client", async () => {
+  test("release their bytes when they have arrived, were cancelled or lost their client", async () => {
     const { ask, limit } = limited(9 * mebibyte);
     await ask("192.0.2.1")?.bytes();
     expect(limit.held()).toBe(0);
@@ -124,7 +125,7 @@ describe("large bodies under way", () => {
     expect(limit.held()).toBe(0);
   });
 
-  test("count with all of their bytes where no other response shares these", () => {
+  test("count in full if no other response shares their bytes", () => {
     const { ask, limit } = limited(9 * mebibyte);
     const own = () => ownBytesResponse(new Uint8Array(4 * mebibyte), {});
     expect(ask("192.0.2.1", own())).not.toBeNull();

@@ -13,7 +13,7 @@ const outcomeOf = async (text: string) => {
   }
 };
 
-test("a long body is read as JSON.parse reads it", async () => {
+test("a long body is parsed like JSON.parse does", async () => {
   const spaced = fc.tuple(fc.json({ maxDepth: 5 }), fc.constantFrom("", " ", "\n\t"));
   await fc.assert(
     fc.asyncProperty(spaced, async ([text, space]) => {
@@ -24,7 +24,7 @@ test("a long body is read as JSON.parse reads it", async () => {
   );
 });
 
-test("what JSON.parse refuses is refused, wherever it is broken", async () => {
+test("input that JSON.parse rejects is rejected, wherever the error is", async () => {
   const text = JSON.stringify({
     source: "main",
     monitors: { a: { tags: ["x", null], n: -1.5e3 } },
@@ -39,13 +39,13 @@ test("what JSON.parse refuses is refused, wherever it is broken", async () => {
         expected = { code: "INVALID_JSON", path: undefined };
       }
       const found = await outcomeOf(broken);
-      // A name that is repeated is no error of JSON.parse.
+      // JSON.parse accepts a repeated name.
       if ("code" in found && found.code === "VALIDATION_ERROR") continue;
       expect([broken, found]).toEqual([broken, expected]);
     }
 });
 
-test("a name that an object has twice is named with its place", async () => {
+test("a repeated name in an object is reported with its path", async () => {
   const places: [string, string][] = [
     ['{"a":1,"a":2}', "a"],
     ['{"a":{"b":1,"\\u0062":2}}', "a.b"],
@@ -60,7 +60,7 @@ const list = (count: number, entry: string) => `[${Array(count).fill(entry).join
 const object = (count: number, value: string) =>
   `{${Array.from({ length: count }, (_, index) => `"k${index}":${value}`).join(",")}}`;
 
-/** Bodies whose cost is in something else each. */
+/** Bodies that are expensive in different ways. */
 const costly: Record<string, { body: string; path: string; code?: string }> = {
   "a page of 240,000 monitors": {
     body: `{"statusPages":{"main":{"sections":[{"name":"a","monitors":${list(240_000, '{"monitor":"a"}')}}]}}}`,
@@ -90,7 +90,7 @@ const costly: Record<string, { body: string; path: string; code?: string }> = {
   },
 };
 
-describe("a body of several MiB is refused before it is parsed", () => {
+describe("a body of several MiB is rejected before it is parsed", () => {
   for (const [what, { body, path, code = "VALIDATION_ERROR" }] of Object.entries(costly))
     test(what, async () => {
       const lengths: number[] = [];
@@ -106,7 +106,7 @@ describe("a body of several MiB is refused before it is parsed", () => {
     });
 });
 
-test("other requests are served while 8 MiB are read", async () => {
+test("other requests are served while 8 MiB are parsed", async () => {
   const entry = JSON.stringify({ type: "http", name: "x".repeat(200), url: "https://a.example" });
   const body = `{"monitors":${object(25_000, entry)}}`;
   let turns = 0;
@@ -121,7 +121,7 @@ test("other requests are served while 8 MiB are read", async () => {
   expect(turns).toBeGreaterThan(3);
 });
 
-test("a configuration with a costly entry is refused at the entry, and nothing is stored", async () => {
+test("a configuration with an expensive entry is rejected at the entry, and nothing is stored", async () => {
   const made = await testAppliance();
   const before = dump(made);
   const { body } = costly["a page of 240,000 monitors"] ?? {};
@@ -131,7 +131,7 @@ test("a configuration with a costly entry is refused at the entry, and nothing i
   expect(dump(made)).toBe(before);
 });
 
-test("the values of all entries have a bound together", async () => {
+test("the values of all entries together have a limit", async () => {
   const body = `{"monitors":${object(40, list(4_000, "[1]"))}}`;
   expect(await outcomeOf(body)).toEqual({ value: JSON.parse(body) });
   const most = Math.ceil(configurationBounds.values.value / 8_001);

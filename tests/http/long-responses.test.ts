@@ -19,7 +19,7 @@ const Response = z.object({
   meta: z.object({ total: z.int() }).optional(),
 });
 
-/** As services return them: with what the schema does not declare. */
+/** Like results of services: with fields that the schema does not declare. */
 const row = fc.record(
   {
     id: fc.integer(),
@@ -46,7 +46,7 @@ const payload = fc.record(
 );
 const runs = { numRuns: 60 };
 
-test("a long response says the same in pieces as at once, and nothing that its schema does not declare", () => {
+test("a long response is the same in pieces as at once, and has only declared fields", () => {
   fc.assert(
     fc.property(payload, (value) => {
       const text = [...jsonPieces(Response, value)].join("");
@@ -56,7 +56,7 @@ test("a long response says the same in pieces as at once, and nothing that its s
   );
 });
 
-test("one that does not fit its schema is refused, wherever that is", () => {
+test("a response that does not match its schema is rejected, wherever the mismatch is", () => {
   const wrong = fc.constantFrom<object>(
     { id: "one", tags: [] },
     { id: 1 },
@@ -82,7 +82,7 @@ test("one that does not fit its schema is refused, wherever that is", () => {
   );
 });
 
-test("what may be long has a minute, and what says how long it takes has that", async () => {
+test("a long response has a timeout of a minute, and a route with its own timeout has that", async () => {
   const { appliance, ours } = await testAppliance();
   const given: number[] = [];
   appliance.extendTimeout = (_request, seconds) => void given.push(seconds);
@@ -93,11 +93,11 @@ test("what may be long has a minute, and what says how long it takes has that", 
 });
 
 test.each(["/api/v1/config", "/api/v1/reports", "/api/v1/reports/csv", "/metrics"])(
-  "%s is made one at a time for an organization, for which no more than 20 wait",
+  "%s is created one at a time per organization, and at most 20 requests wait",
   async (path) => {
     const { ours, store } = await testAppliance();
     await made(ours.api, "monitors");
-    // Whose key it is is known from now on; the next one has its turn after others.
+    // The key's organization is cached from now on; the next request waits for others.
     await ours.api("GET", path);
     await turn();
     const open = Promise.withResolvers<void>();

@@ -5,7 +5,7 @@ import { member } from "../support/visiting.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** Every path of the server with the methods that routes declare for it, those with an `:id` in its place as well. */
+/** Every path of the server with its declared methods, with real ids in place of `:id`. */
 function paths({ app }: TestAppliance): [path: string, declared: Set<string>][] {
   const plain = (path: string) => path.replace(/(.)\/$/, "$1");
   const takes = (pattern: string, path: string) =>
@@ -17,12 +17,12 @@ function paths({ app }: TestAppliance): [path: string, declared: Set<string>][] 
 }
 
 function allowOf(path: string, declared: Set<string>): string {
-  // A GET of a push URL is a report, which HEAD must not make.
+  // A GET of a push URL is a report, which HEAD must not create.
   const head = declared.has("GET") && !path.endsWith("/push/:token") ? ["HEAD"] : [];
   return [...declared, ...head, "OPTIONS"].toSorted().join(", ");
 }
 
-/** An appliance with somebody who asks it, by a key or, on the admin page, by their session. */
+/** An appliance with a client, by key or, on the admin page, by session. */
 async function asked() {
   const appliance = await testAppliance();
   const { cookie } = await member(appliance, "owner");
@@ -43,7 +43,7 @@ const optionsOf = (path: string) =>
 
 const someIn = (path: string) => placed(path, unknownId).replace(":file", "docs.css");
 
-test("OPTIONS tells the methods of every path, those outside the admin page also to strangers", async () => {
+test("OPTIONS lists the methods of every path, outside the admin page also for strangers", async () => {
   const appliance = await asked();
   for (const [path, declared] of paths(appliance)) {
     const answer = path.startsWith("/dashboard")
@@ -58,7 +58,7 @@ test("OPTIONS tells the methods of every path, those outside the admin page also
   expect((await appliance.app.handle(optionsOf("/api/v1/nothing"))).status).toBe(404);
 });
 
-test("any other method on a path is 405 and told which there are", async () => {
+test("any other method on a path gets 405 with the allowed methods", async () => {
   const appliance = await asked();
   for (const [path, declared] of paths(appliance)) {
     const allow = allowOf(path, declared);
@@ -74,7 +74,7 @@ test("any other method on a path is 405 and told which there are", async () => {
   }
 });
 
-test("HEAD answers as GET does, without the body", async () => {
+test("HEAD returns the same as GET, without the body", async () => {
   const appliance = await asked();
   const ids: Record<string, string> = {};
   for (const noun of Object.keys(nouns)) ids[noun] = await made(appliance.ours.api, noun);
@@ -93,7 +93,7 @@ test("HEAD answers as GET does, without the body", async () => {
   }
 });
 
-test("no answer lets a page of another origin read it", async () => {
+test("no response is readable by a page of another origin", async () => {
   const appliance = await testAppliance();
   for (const method of ["GET", "OPTIONS"]) {
     const request = new Request("http://localhost/api/v1/incidents", {

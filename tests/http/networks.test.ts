@@ -6,7 +6,9 @@ import { listed, visitor } from "../support/visitor.ts";
 
 type Try = (address: string) => Promise<{ status: number; headers: Headers }>;
 
-/** Tries from addresses of one /64 until it is told to wait, then from there again and from the next /64. */
+/**
+ * Repeats from addresses of one /64 until the limit, then from there again and from the next /64.
+ */
 async function exhaust(attempt: Try, most: number) {
   let tries = 0;
   const from = (network: number, host: number) =>
@@ -21,7 +23,7 @@ async function exhaust(attempt: Try, most: number) {
   };
 }
 
-/** How a client's address is known: from its connection, or from a proxy in front of us. */
+/** Sources of a client's address: its connection, or a proxy in front of us. */
 const ways = [
   { way: "directly", settings: { addressOf }, header: "X-Address" },
   {
@@ -87,13 +89,13 @@ const surfaces: [string, number, number, (appliance: Appliance, header: string) 
 
 for (const { way, settings, header } of ways) {
   for (const [name, most, otherwise, attemptOf] of surfaces)
-    test(`${name} count for the whole network they come from, ${way}`, async () => {
+    test(`${name} count for the client's whole network, ${way}`, async () => {
       const appliance = await testAppliance(settings);
       const found = await exhaust(attemptOf(appliance, header), most);
       expect(found).toEqual({ tries: most, same: 429, next: otherwise });
     });
 
-  test(`passwords of a page count for the whole network they come from, ${way}`, async () => {
+  test(`passwords of a page count for the client's whole network, ${way}`, async () => {
     await using made = await visitor(settings);
     const { id } = await made.monitor({ name: "Shop" });
     const page = { visibility: "password", password: "correct horse battery" };
@@ -110,7 +112,7 @@ for (const { way, settings, header } of ways) {
     expect(await exhaust(attempt, 10)).toEqual({ tries: 10, same: 429, next: 403 });
   });
 
-  test(`sign-ups count for the whole network they come from, ${way}`, async () => {
+  test(`sign-ups count for the client's whole network, ${way}`, async () => {
     await using made = await publisher({}, settings);
     let count = 0;
     const attempt: Try = (address) =>

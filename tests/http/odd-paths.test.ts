@@ -12,7 +12,7 @@ import { visitor } from "../support/visitor.ts";
 
 type Handle = (request: Request) => Response | Promise<Response>;
 
-/** What is wrong with the answer to this request; empty for nothing. */
+/** Errors in the response to this request; empty if there are none. */
 async function flawsOf(handle: Handle, method: string, path: string, headers: HeadersInit) {
   const told = `${method} ${path.slice(0, 120)}`;
   const response = await handle(new Request(`http://localhost${path}`, { method, headers }));
@@ -34,7 +34,10 @@ async function flawsOf(handle: Handle, method: string, path: string, headers: He
   return issues;
 }
 
-/** All for a path as it is; for each other spelling of it two, in turn: all pairs of path, spelling and method are among what is asked. */
+/**
+ * All methods for a plain path, two in rotation for each other spelling. This covers all pairs of
+ * path, spelling and method.
+ */
 const methodsOf = (spelling: number, turn: number) =>
   spelling === 0
     ? everyMethod
@@ -45,7 +48,7 @@ const noBackups = {
   take: () => null,
 };
 
-test("no spelling of any path, by any method, gives a 5xx or a stack, with a key or a session either", async () => {
+test("no spelling of any path, with any method or credentials, gets a 5xx or a stack trace", async () => {
   const made = await testAppliance({ backups: noBackups });
   const owner = await person(made, made.ours.id, "owner");
   const stranger = { Host: "localhost" };
@@ -67,7 +70,7 @@ test("no spelling of any path, by any method, gives a 5xx or a stack, with a key
   expect(made.logged.filter((line) => line.includes("request failed"))).toEqual([]);
 });
 
-test("nor does it on the port of the public pages, whoever's host it is asked under", async () => {
+test("the port of the public pages gives neither a 5xx nor a stack trace, for any host", async () => {
   await using made = await visitor();
   const { id } = await made.monitor({ name: "Shop" });
   await made.publish({ hosts: ["status.team.example"] });

@@ -11,7 +11,7 @@ type Operation = {
   requestBody?: { content: Record<string, { schema?: { $ref?: string } }> };
 };
 
-/** Bodies that the API takes, each declared as what its operation says that it is. */
+/** Bodies that the API accepts, each declared as its operation's type. */
 function clientOf(document: ReturnType<typeof documentOf>): string[] {
   const schemas = document.components?.schemas as Record<
     string,
@@ -40,7 +40,7 @@ function clientOf(document: ReturnType<typeof documentOf>): string[] {
   });
 }
 
-test("types that openapi-typescript makes of the document are sound, and take the bodies that the API takes", async () => {
+test("types that openapi-typescript generates are valid, and accept the bodies that the API accepts", async () => {
   const document = documentOf("1.0.0");
   const directory = newDirectory();
   const types = astToString(await openapiTypes(JSON.parse(JSON.stringify(document))));
@@ -51,7 +51,7 @@ test("types that openapi-typescript makes of the document are sound, and take th
     'import type { paths } from "./api";',
     "declare function use<T>(body: T): void;",
     ...uses,
-    // An answer has all of its fields, those that may be left out of a body as well.
+    // A response has all of its fields, including those that are optional in a body.
     'declare const list: paths["/api/v1/incidents"]["get"]["responses"]["200"]["content"]["application/json"];',
     "export const severities: string[] = list.data.map(({ severity }) => severity);",
   ];

@@ -33,7 +33,7 @@ const operations = new Map<string, Operation>(
   ),
 );
 
-test("the document says who is shown a push URL, and what null means of a header's value", () => {
+test("the document states who can see a push URL, and the meaning of null for a header's value", () => {
   const field = (schema: string, name: string) => JSON.stringify(schemas[schema]?.properties[name]);
   expect(field("MonitorPush", "pushUrl")).toContain('"type":["string","null"]');
   for (const [noun, type] of [
@@ -55,17 +55,17 @@ function operationOf(route: Route): Operation {
   return operation;
 }
 
-/** The example of the named schema this one refers to. */
+/** The example of the named schema that this one refers to. */
 const exampleOf = (schema: Reference | undefined) =>
   schemas[schema?.$ref?.split("/").pop() ?? ""]?.example;
 
-test("the document breaks no recommended rule of Redocly", async () => {
+test("the document satisfies all recommended rules of Redocly", async () => {
   const config = await createConfig({ extends: ["recommended"] });
   const problems = await lintFromString({ source: JSON.stringify(document), config });
   expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
 });
 
-test("every route under /api/v1 says who may, and the document has it", async () => {
+test("every route under /api/v1 declares its access, and the document has it", async () => {
   const { app } = await testAppliance();
   const served = (app.routes as unknown as Route[]).filter(
     ({ path }) => path.startsWith("/api/v1/") && !path.endsWith(".json"),
@@ -95,18 +95,18 @@ test("every route under /api/v1 says who may, and the document has it", async ()
   expect(new Set(operations.keys())).toEqual(new Set([...served.map(nameOf), ...besides]));
 });
 
-test("a route that declares no endpoint is no document", () => {
+test("a route without an endpoint declaration makes the document fail", () => {
   const route = { method: "GET", path: "/api/v1/forgotten", hooks: {} };
   expect(() => openApiOf([...apiRoutes, route], "1.0.0")).toThrow("/api/v1/forgotten");
 });
 
-test("operations have ids of their own, for generated clients to be named after", () => {
+test("operations have unique ids for generated clients", () => {
   const ids = [...operations.values()].map(({ operationId }) => operationId);
   expect(new Set(ids).size).toBe(ids.length);
   for (const id of ids) expect(id).toMatch(/^[a-z]+([A-Z][a-z]*)+$/);
 });
 
-test("every error code is in the document, with an example under the status it comes with", () => {
+test("every error code is in the document, with an example under its status", () => {
   const codes = Object.keys(statusOf);
   const listed = schemas["Error"]?.properties["error"]?.properties["code"]?.enum;
   expect(new Set(listed)).toEqual(new Set(codes));
@@ -120,7 +120,7 @@ test("every error code is in the document, with an example under the status it c
   expect(new Set([...shown, ...nowhere])).toEqual(new Set(codes));
 });
 
-test("every body has an example, and the server takes it", async () => {
+test("every body has an example that the server accepts", async () => {
   const withBody = apiRoutes.filter(({ hooks }) => hooks.detail?.endpoint?.body !== undefined);
   for (const route of withBody) {
     const body = exampleOf(operationOf(route).requestBody.content["application/json"].schema);
@@ -136,7 +136,7 @@ test("every body has an example, and the server takes it", async () => {
   }
 });
 
-test("a 201 has a Location where the document says so and nowhere else, and the new record is there", async () => {
+test("a 201 has a Location exactly if the document says so, and the new record is there", async () => {
   const creating = apiRoutes.filter(({ hooks }) => hooks.detail?.endpoint?.status === 201);
   expect(creating.length).toBeGreaterThan(7);
   const without: string[] = [];
@@ -155,7 +155,7 @@ test("a 201 has a Location where the document says so and nowhere else, and the 
   expect(without).toEqual(["POST /api/v1/incidents/{id}/notes"]);
 });
 
-test("every record has an example, just as an answer could show it", () => {
+test("every record has an example that matches a response", () => {
   const withRecord = apiRoutes.filter(
     ({ path, hooks }) => path.includes(":id") && hooks.detail?.endpoint?.bytes === undefined,
   );

@@ -35,7 +35,7 @@ const refused: [query: string, field: string][] = [
   ["q=%00", "q"],
 ];
 
-test("a wrong, repeated or unknown parameter is refused and named", async () => {
+test("an invalid, repeated or unknown parameter is rejected by name", async () => {
   const { ours } = await testAppliance();
   for (const [query, field] of refused) {
     const { status, json } = await ours.api("GET", `${path}?${query}`);
@@ -43,7 +43,7 @@ test("a wrong, repeated or unknown parameter is refused and named", async () => 
   }
 });
 
-test("no route ignores a parameter that it does not know", async () => {
+test("no route ignores an unknown parameter", async () => {
   const { ours } = await testAppliance();
   for (const { method, path } of apiRoutes.filter(({ method }) => method === "GET")) {
     const { status } = await ours.api(method, `${placed(path, unknownId)}?nothing=1`);
@@ -51,7 +51,7 @@ test("no route ignores a parameter that it does not know", async () => {
   }
 });
 
-test("more than 100 entries a page are lowered to 100, and the answer says so", async () => {
+test("more than 100 entries per page are lowered to 100, as the response shows", async () => {
   const { ours } = await testAppliance();
   const pages: [query: string, meta: object][] = [
     ["", { page: 1, per_page: 20, total: 0 }],
@@ -67,7 +67,7 @@ test("more than 100 entries a page are lowered to 100, and the answer says so", 
     expect((await ours.api("GET", path + query)).json).toEqual({ data: [], meta });
 });
 
-test("pages put together are the list, without gaps or repetitions, also within one millisecond", async () => {
+test("all pages together are the list, without gaps or repetitions, also within one millisecond", async () => {
   const { ours } = await testAppliance();
   const titles = Array.from({ length: 7 }, (_, index) => `Incident ${index}`);
   for (const title of titles) await ours.api("POST", path, { body: { title } });

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { testAppliance, unknownId } from "../support/appliance.ts";
 import { made } from "../support/records.ts";
 
-test("every answer has a request id of its own, and an error's body repeats it", async () => {
+test("every response has its own request id, which an error's body repeats", async () => {
   const { app, ours } = await testAppliance();
   const path = `/api/v1/incidents/${await made(ours.api, "incidents")}`;
   const etag = (await ours.api("GET", path)).headers.get("etag") ?? "";

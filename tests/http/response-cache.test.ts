@@ -19,7 +19,7 @@ const cached = apiRoutes.filter(
     hooks.detail?.endpoint?.cached !== undefined && path.split("/").filter(Boolean).length <= 4,
 );
 
-test.each(cached.map(({ path }) => path))("%s shows what was just written", async (route) => {
+test.each(cached.map(({ path }) => path))("%s shows the last write", async (route) => {
   const { api } = (await testAppliance()).ours;
   const noun = nounOf(route);
   const id = await made(api, noun);
@@ -42,18 +42,18 @@ test.each(cached.map(({ path }) => path))("%s shows what was just written", asyn
 
 const ofTables = cached.filter(({ hooks }) => hooks.detail?.endpoint?.cached !== true);
 
-// On rqlite no answer is kept; what its statements read is the same.
+// On rqlite no response is cached; the tables that its statements read are the same.
 test
   .skipIf(isOnRqlite)
   .each(ofTables.map(({ path, hooks }) => [path, hooks.detail?.endpoint] as const))(
-  "%s names every table that it is made of, and whatever changes one of those beside itself",
+  "%s names every table that it reads, and its other dependencies",
   async (route, endpoint) => {
     const cached = endpoint?.cached;
     const named = new Set(cached as readonly string[]);
     const { ours, database } = await testAppliance();
     const id = await made(ours.api, nounOf(route));
     const path = route.replace(":id", id);
-    // What everybody's key is looked up in was read before.
+    // The lookup of the key is cached beforehand.
     await ours.api("GET", "/api/v1/incidents");
     const texts: string[] = [];
     const query = database.query.bind(database);
@@ -101,7 +101,7 @@ test
 
 type Step = { opcode: string; p2: number };
 
-test("what changes with the hour is not kept into the next", async () => {
+test("a response that changes with the hour is not cached into the next", async () => {
   const { ours, time, database, store } = await testAppliance();
   await made(ours.api, "monitors");
   const uptime = async () => (await ours.api("GET", "/api/v1/monitors")).json.data[0].uptime24h;
@@ -114,7 +114,7 @@ test("what changes with the hour is not kept into the next", async () => {
   expect(await uptime()).toBeNull();
 });
 
-test("one organization's kept answer is never another's", async () => {
+test("one organization's cached response is never used for another", async () => {
   const { ours, theirs } = await testAppliance();
   const id = await made(ours.api, "incidents");
   const totalFor = async (api: Client) => (await api("GET", "/api/v1/incidents")).json.meta.total;
@@ -123,7 +123,7 @@ test("one organization's kept answer is never another's", async () => {
   expect((await theirs.api("GET", `/api/v1/incidents/${id}`)).status).toBe(404);
 });
 
-/** A server of its own, with a connection and kept answers of its own, on this directory. */
+/** A second server on this directory, with its own connection and cache. */
 function nodeOn(directory: string) {
   const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
   const data = openDataDirectory(directory, { migrations: assets.migrations, clock });
@@ -141,7 +141,7 @@ const commandLine = {
   remember: null,
 };
 
-test("an answer is never older than what another process wrote into the same data directory", async () => {
+test("a response is never older than a write of another process into the same data directory", async () => {
   const directory = newDirectory();
   const [mine, another] = [nodeOn(directory), nodeOn(directory)];
   const { id: organizationId } = await createOrganization(mine.store, mine.scope.clock, "Ours");
@@ -167,7 +167,7 @@ test("an answer is never older than what another process wrote into the same dat
   another.close();
 });
 
-test("an answer made of some tables outlives writes to others alone", async () => {
+test("a cached response survives writes to other tables", async () => {
   const database = openDatabase(join(newDirectory(), "tables.db"));
   database.run("CREATE TABLE notes (text TEXT) STRICT");
   database.run("CREATE TABLE other (text TEXT) STRICT");
@@ -190,7 +190,7 @@ test("an answer made of some tables outlives writes to others alone", async () =
   database.close();
 });
 
-test("an answer whose rows were read before a write is not kept after it", async () => {
+test("a response whose rows were read before a write is not cached after it", async () => {
   const file = join(newDirectory(), "notes.db");
   const [mine, another] = [openDatabase(file), openDatabase(file)];
   mine.run("CREATE TABLE notes (text TEXT) STRICT");

@@ -11,7 +11,7 @@ type Schema = {
   [combined: string]: unknown;
 };
 
-/** Which resource an id field names. */
+/** The resource that an id field refers to. */
 const nounNamed: Record<string, string> = {
   monitorId: "monitors",
   monitorIds: "monitors",
@@ -33,7 +33,7 @@ function alternatives(schema: Schema): Schema[] {
   return [whole, ...inner.flatMap(alternatives)];
 }
 
-/** The fields of a body that hold an id or a list of ids, found in the document. */
+/** Fields of a body with an id or a list of ids, according to the document. */
 function idFields({ method, path }: Route): [name: string, isList: boolean][] {
   const place = document.paths?.[path.replace(/\/$/, "").replace(/:(\w+)/g, "{$1}")];
   const operation = place?.[method.toLowerCase() as "post"];
@@ -56,7 +56,7 @@ function documentedStatuses({ method, path }: Route): string[] {
   return Object.keys(place?.[method.toLowerCase() as "post"]?.responses ?? {});
 }
 
-/** An answer to the last byte, but for the request id. */
+/** A response to the last byte, without the request id. */
 function told({ status, headers, text, json }: Answer): string {
   const id = headers.get("x-request-id") ?? "";
   const names = [...headers].filter(([name]) => name !== "x-request-id" && name !== "date");
@@ -64,7 +64,9 @@ function told({ status, headers, text, json }: Answer): string {
   return JSON.stringify([status, names, text.replaceAll(id, "")]);
 }
 
-/** Two organizations with a record of every resource each; the other's have references among them. */
+/**
+ * Two organizations with a record of every resource each; the other's records refer to each other.
+ */
 async function neighbours() {
   const appliance = await testAppliance();
   const [mine, foreign]: Record<string, string>[] = [{}, {}];
@@ -84,7 +86,7 @@ async function neighbours() {
   };
 }
 
-test("in every path another organization's id is as unknown as one that nobody has", async () => {
+test("in every path another organization's id is like an unknown one", async () => {
   const { ours, foreign, unchanged } = await neighbours();
   const routes = apiRoutes.filter(({ path }) => path.includes(":id"));
   expect(routes.length).toBeGreaterThan(Object.keys(nouns).length);
@@ -116,7 +118,7 @@ test("in every path another organization's id is as unknown as one that nobody h
   expect(unchanged()).toBe(true);
 });
 
-test("in every body another organization's id is as unknown as one that nobody has", async () => {
+test("in every body another organization's id is like an unknown one", async () => {
   const { ours, mine, foreign, unchanged } = await neighbours();
   const positions = apiRoutes.flatMap((route) =>
     idFields(route).map(([name, isList]) => ({ route, name, isList })),
@@ -146,7 +148,7 @@ test("in every body another organization's id is as unknown as one that nobody h
   expect(unchanged()).toBe(true);
 });
 
-test("in every filter another organization's id finds what an unknown one finds: nothing", async () => {
+test("in every filter another organization's id finds nothing, like an unknown one", async () => {
   const { ours, foreign } = await neighbours();
   const inFilters: Record<string, string> = { ...nounNamed, statusPageId: "status-pages" };
   const filters: [path: string, filter: string, noun: string][] = apiRoutes.flatMap(
@@ -161,7 +163,7 @@ test("in every filter another organization's id finds what an unknown one finds:
   for (const [path, filter, noun] of filters) {
     const answer = await ours.api("GET", `${path}?${filter}=${foreign[noun]}`);
     expect(told(answer)).toBe(told(await ours.api("GET", `${path}?${filter}=${unknownId}`)));
-    // A report is of one thing, which has to be there.
+    // A report needs an existing record.
     expect([path, answer.status, answer.json.meta?.total]).toBeOneOf([
       [path, 200, 0],
       [path, 404, undefined],
@@ -169,11 +171,11 @@ test("in every filter another organization's id finds what an unknown one finds:
   }
 });
 
-test("lists show only what is one's own", async () => {
+test("lists show only the own organization's records", async () => {
   const { ours, mine } = await neighbours();
   for (const noun of Object.keys(nouns)) {
     const { json } = await ours.api("GET", `/api/v1/${noun}`);
-    // Every organization has its default status page from the beginning.
+    // Every organization starts with a default status page.
     const made = (json.data as { id: string; default?: boolean }[]).filter(
       (one) => one.default !== true,
     );

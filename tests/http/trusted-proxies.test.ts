@@ -1,3 +1,4 @@
+/** Client address, scheme and host behind trusted and untrusted proxies. */
 import { describe, expect, test } from "bun:test";
 import { Glob } from "bun";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import { proxiesOf } from "../support/appliance.ts";
 
 type Headers = Record<string, string>;
 
-/** Whom a request is taken to come from and what for, when it arrives from this peer. */
+/** Client address and URL that we derive from a request of this peer. */
 function seen(trusted: string[], peer: string, headers: Headers, url = "http://10.0.0.2:3210/x?y") {
   const { host } = new URL(url);
   const request = new Request(url, { headers: { Host: host, ...headers } });
@@ -23,7 +24,7 @@ function seen(trusted: string[], peer: string, headers: Headers, url = "http://1
 const local = ["127.0.0.1", "::1", "10.0.0.0/24"];
 const direct = "http://10.0.0.2:3210";
 
-/** The address that is found for a list, as a trusted proxy sent it. */
+/** X-Forwarded-For as sent by a trusted proxy, and the address derived from it. */
 const lists: [forwardedFor: string | undefined, address: string][] = [
   ["203.0.113.9", "203.0.113.9"],
   ["198.51.100.1, 203.0.113.9", "203.0.113.9"],
@@ -43,10 +44,10 @@ const lists: [forwardedFor: string | undefined, address: string][] = [
   ["::FFFF:cb00:7109", "203.0.113.9"],
   ["0:0:0:0:0:ffff:203.0.113.9", "203.0.113.9"],
   ["203.0.113.9, ::ffff:10.0.0.7", "203.0.113.9"],
-  // IPv6 that hides IPv4 in other ways is anybody's.
+  // Other notations of IPv4 in IPv6 are not trusted.
   ["203.0.113.9, 2002:0a00:0007::1", "2002:0a00:0007::1"],
   ["203.0.113.9, 64:ff9b::10.0.0.7", "64:ff9b::10.0.0.7"],
-  // What stands to the left of what is no address counts for nothing.
+  // Entries to the left of an invalid address are ignored.
   ["203.0.113.9, unknown", "127.0.0.1"],
   ["203.0.113.9, _hidden, 10.0.0.7", "10.0.0.7"],
   ["203.0.113.9, unix:, 10.0.0.7", "10.0.0.7"],
@@ -63,7 +64,7 @@ const lists: [forwardedFor: string | undefined, address: string][] = [
   [undefined, "127.0.0.1"],
 ];
 
-test("the client is the last address of X-Forwarded-For that is no trusted proxy", () => {
+test("the client is the last address of X-Forwarded-For that is not a trusted proxy", () => {
   for (const [forwardedFor, address] of lists) {
     const headers: Headers = { "X-Forwarded-Proto": "http" };
     if (forwardedFor !== undefined) headers["X-Forwarded-For"] = forwardedFor;
@@ -74,7 +75,7 @@ test("the client is the last address of X-Forwarded-For that is no trusted proxy
   }
 });
 
-test("hundreds of entries are a list like any other", () => {
+test("hundreds of entries are handled like any list", () => {
   const many = (entry: string) => Array.from({ length: 900 }, () => entry).join(", ");
   const headers = (list: string) => ({ "X-Forwarded-For": list });
   const { address } = seen(local, "127.0.0.1", headers(`${many("198.51.100.1")}, 203.0.113.9`));
@@ -84,11 +85,11 @@ test("hundreds of entries are a list like any other", () => {
   expect(seen(local, "127.0.0.1", headers(many("x"))).address).toBe("127.0.0.1");
 });
 
-test("a proxy that was reached over a socket is one of ours where `unix:` is trusted", () => {
+test("a proxy that connects over a socket is trusted with `unix:`", () => {
   const headers = { "X-Forwarded-For": "198.51.100.1, 203.0.113.9, unix:" };
   expect(seen(["127.0.0.1", "unix:"], "127.0.0.1", headers).address).toBe("203.0.113.9");
   expect(seen(["127.0.0.1"], "127.0.0.1", headers).address).toBe("127.0.0.1");
-  // Whose connection is gone already came over no socket.
+  // A peer without an address has disconnected and did not use a socket.
   expect(seen(["127.0.0.1", "unix:"], "", headers)).toEqual({
     address: "",
     origin: direct,
@@ -96,7 +97,7 @@ test("a proxy that was reached over a socket is one of ours where `unix:` is tru
   });
 });
 
-/** The origin that is found for what a trusted proxy says of it. */
+/** Headers of a trusted proxy, and the origin derived from them. */
 const origins: [headers: Headers, origin: string][] = [
   [{ "X-Forwarded-Proto": "https", "X-Forwarded-Host": "a.example" }, "https://a.example"],
   [
@@ -115,12 +116,12 @@ const origins: [headers: Headers, origin: string][] = [
   [{ "X-Forwarded-Host": "1.2.3.4.5" }, direct],
   [{ "X-Forwarded-Host": "a.example:99999" }, direct],
   [{ "X-Forwarded-Host": "" }, direct],
-  // Of lists what the proxy next to us has added.
+  // Of a list, the entry that the nearest proxy has added.
   [
     { "X-Forwarded-Host": "evil.io, a.example", "X-Forwarded-Proto": "http,https" },
     "https://a.example",
   ],
-  // Or the one before, where that saw the client.
+  // Or the entry before it, if that proxy saw the client.
   [
     {
       "X-Forwarded-For": "203.0.113.9, 10.0.0.7",
@@ -140,12 +141,12 @@ const origins: [headers: Headers, origin: string][] = [
   [{ Forwarded: 'for=198.51.100.1;proto=https;host="evil.io"' }, direct],
 ];
 
-test("scheme and host are those that the client asked for", () => {
+test("scheme and host are those that the client requested", () => {
   for (const [headers, origin] of origins)
     expect([headers, seen(local, "127.0.0.1", headers).origin]).toEqual([headers, origin]);
 });
 
-test("nothing is believed of who is no trusted proxy, and nothing of anybody without --trust-proxy", () => {
+test("headers of an untrusted peer are ignored, and all of them without --trust-proxy", () => {
   const strangers: [trusted: string[], peer: string][] = [
     [local, "203.0.113.9"],
     [local, "10.0.1.1"],
@@ -167,7 +168,7 @@ test("nothing is believed of who is no trusted proxy, and nothing of anybody wit
       ]);
 });
 
-test("a trusted proxy that says nothing is a client like any other", () => {
+test("a request of a trusted proxy without forwarding headers is its own", () => {
   for (const peer of ["127.0.0.1", "::1", "10.0.0.255"])
     expect(seen(local, peer, {})).toEqual({ address: peer, origin: direct, isSame: true });
 });
@@ -181,7 +182,7 @@ const anything = fc.oneof(
   address,
 );
 
-test("whatever a client writes into the headers, what proxies of ours add to them decides", () => {
+test("the entries of trusted proxies decide, whatever a client sends in the headers", () => {
   const client = fc.record({
     address: fc.constantFrom("203.0.113.9", "2001:db8::7"),
     scheme: fc.constantFrom("http", "https"),
@@ -219,7 +220,7 @@ test("whatever a client writes into the headers, what proxies of ours add to the
 });
 
 describe("--trust-proxy", () => {
-  test("takes addresses, ranges and `unix:`, and refuses what would trust everybody", () => {
+  test("accepts addresses, ranges and `unix:`, and rejects values that trust everyone", () => {
     expect(parseTrustedProxy("10.0.5.0/24")).toEqual(["10.0.5.0", 24]);
     expect(parseTrustedProxy("10.0.5.1")).toEqual(["10.0.5.1", 32]);
     expect(parseTrustedProxy("::1")).toEqual(["::1", 128]);
@@ -237,7 +238,7 @@ describe("--trust-proxy", () => {
       expect([wrong, parseTrustedProxy(wrong)]).toEqual([wrong, null]);
   });
 
-  test("is a flag that may have several, and a variable with commas", () => {
+  test("is a repeatable flag, and a variable with commas", () => {
     const flags = { trustProxy: ["127.0.0.1", "fd00::/8"] };
     const wanted = [
       ["127.0.0.1", 32],
@@ -251,7 +252,7 @@ describe("--trust-proxy", () => {
   });
 });
 
-describe("a proxy on this machine that is not trusted", () => {
+describe("an untrusted proxy on this machine", () => {
   function hints(trusted: string[], ...requests: [peer: string, headers: Headers][]) {
     const logged: string[] = [];
     let peer = "";
@@ -265,21 +266,21 @@ describe("a proxy on this machine that is not trusted", () => {
   }
   const forwarded = { "X-Forwarded-For": "203.0.113.9" };
 
-  test("is said in the log once, with the flag that helps", () => {
+  test("is logged once, with the flag that trusts it", () => {
     const found = hints([], ["127.0.0.1", forwarded], ["127.0.0.1", forwarded], ["::1", forwarded]);
     expect(found).toHaveLength(1);
     expect(found[0]).toContain("--trust-proxy 127.0.0.1");
     expect(hints(["10.0.0.7"], ["::1", forwarded])[0]).toContain("--trust-proxy ::1");
   });
 
-  test("is nothing that somebody elsewhere could make us say", () => {
+  test("is not logged for requests from elsewhere", () => {
     expect(hints([], ["203.0.113.9", forwarded], ["127.0.0.1", {}], ["", forwarded])).toEqual([]);
     expect(hints(["127.0.0.1"], ["127.0.0.1", forwarded])).toEqual([]);
   });
 });
 
-test("address, scheme and host of a request have few readers, and all see what the client sent", async () => {
-  // The handler of a listener hands on what `asSent` made of a request; nothing below sees the other.
+test("address, scheme and host are read in few files, and all use the client's request", async () => {
+  // A listener's handler passes on the request that `asSent` returns; lower layers see no other.
   const readers: [what: RegExp, files: string[]][] = [
     [/\brequestIP\b/, ["src/app.ts", "src/http/listener.ts"]],
     [/["'`](x-)?forwarded\b/i, ["src/http/access/trusted-proxies.ts"]],

@@ -11,12 +11,12 @@ const after = (...writes: [at: number, port: number][]) => {
   return contention.isContended();
 };
 
-test("clients that write in turns within a moment contend", () => {
+test("clients that alternate writes within a short time contend", () => {
   expect(after([1, 1], [2, 2], [3, 1])).toBe(true);
   expect(after([1, 1], [2, 2], [3, 3])).toBe(true);
 });
 
-test("a lone client contends with nobody, however much it writes, nor does one that follows another", () => {
+test("a lone client does not contend, however much it writes, nor does one that follows another", () => {
   expect(after()).toBe(false);
   expect(after([1, 1], [1, 1], [2, 1], [2, 1])).toBe(false);
   expect(after([1, 1], [100, 2], [101, 2])).toBe(false);

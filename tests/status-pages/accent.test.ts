@@ -13,7 +13,7 @@ const contrast = (one: string, other: string) => {
   return (lighter + 0.05) / (darker + 0.05);
 };
 
-test("any accent is read on the page, on a panel and under the words of a button, in both themes", async () => {
+test("any accent is legible on the page, on a panel and behind button text, in both themes", async () => {
   const tokens = await Bun.file("web/theme/tokens.css").text();
   const token = (name: string) => {
     const [, light = "", dark = ""] =

@@ -24,7 +24,7 @@ const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
   ...fields,
 });
 
-/** What a badge says and the colour it says it in. */
+/** Text and color of a badge. */
 function said(svg: string) {
   parseXml(svg);
   const title = /<title>(.*?)<\/title>/.exec(svg)?.[1];
@@ -44,7 +44,7 @@ describe("a badge", () => {
     ["paused", "paused", gray],
   ] as const;
   for (const [state, text, colour] of states)
-    test(`says that a monitor is ${text}, in words and in colour`, () =>
+    test(`shows that a monitor is ${text}, in words and in color`, () =>
       expect(said(badgeOf("status", monitor({ state }), "UTC", now))).toEqual([
         `Shop: ${text}`,
         colour,
@@ -59,14 +59,14 @@ describe("a badge", () => {
     [1_001, "98.99\u202f%", red],
   ];
   for (const [downSeconds, text, colour] of uptimes)
-    test(`says an uptime of ${text}, never more than it was`, () => {
+    test(`shows an uptime of ${text}, never rounded up`, () => {
       const sums = { upSeconds: 100_000 - downSeconds, downSeconds, degradedSeconds: 0 };
       const days = new Map([[today, { ...sums, maintenanceSeconds: 0 }]]);
       const badge = badgeOf("uptime", monitor({ days }), "UTC", now);
       expect(said(badge)).toEqual([`Shop uptime: ${text}`, colour ?? ""]);
     });
 
-  test("says a dash where nothing was measured", () => {
+  test("shows a dash without measurements", () => {
     const none = monitor({ latencyMs: null });
     expect(said(badgeOf("uptime", none, "UTC", now))).toEqual(["Shop uptime: –", gray ?? ""]);
     expect(said(badgeOf("latency", none, "UTC", now))).toEqual(["Shop latency: –", green ?? ""]);
@@ -82,7 +82,7 @@ describe("a badge", () => {
     expect(width("A".repeat(40))).toBeGreaterThan(width("A".repeat(20)) + 100);
     const empty = width("");
     const widths = (count: number, glyph: string) => (width(glyph.repeat(count)) - empty) / count;
-    // Of Verdana at 11 px and its fallback fonts.
+    // Verdana at 11 px and its fallback fonts.
     for (const wide of ["稼", "ア", "한", "😀", "👨‍👩‍👧", "🇩🇪", "❤️"]) {
       expect([wide, widths(20, wide) >= 11]).toEqual([wide, true]);
       expect([wide, widths(20, wide) <= 14]).toEqual([wide, true]);
@@ -92,7 +92,7 @@ describe("a badge", () => {
   });
 });
 
-test("badges are there for monitors on a public page, for any other page to show", async () => {
+test("badges exist for monitors of public pages and can be embedded anywhere", async () => {
   await using made = await visitor();
   const { get, group, job, publish, restart } = made;
   const { id, report } = await job({ name: "db-1.internal" });
@@ -130,7 +130,7 @@ test("a badge has its monitor's public name, its type and no script", async () =
   }
 });
 
-test("a badge that is not public is not found without a page of HTML", async () => {
+test("a badge that is not public is a 404 without an HTML page", async () => {
   await using made = await visitor();
   const { get, restart } = made;
   await restart();
@@ -157,7 +157,7 @@ const optionsOf = (path: string) =>
     headers: { Host: "signalbox.lan" },
   });
 
-test("OPTIONS lists the methods of every public path, whether or not anything is there", async () => {
+test("OPTIONS lists the methods of every public path, even without a record", async () => {
   await using made = await visitor();
   for (const [name, path] of Object.entries(publicPaths)) {
     const parameters: Record<string, string> = {

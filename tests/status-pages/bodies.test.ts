@@ -8,7 +8,7 @@ const random = (bytes: number) => {
   for (let at = 0; at < bytes; at += 65_536) crypto.getRandomValues(all.subarray(at, at + 65_536));
   return all;
 };
-/** A page that compresses well in parts, and in others not at all. */
+/** A page that compresses well in some parts and not at all in others. */
 const page = Buffer.concat([Buffer.alloc(3_000_000, "<i class=up></i>"), random(300_001)]);
 
 async function piecesOf(pieces: Pieces): Promise<Uint8Array[]> {
@@ -27,7 +27,7 @@ async function deflated(sizes: readonly number[]) {
   return packing.end(page.subarray(at));
 }
 
-test("a long page is one gzip member, and each of its pieces is inflated alone", async () => {
+test("a long page is one gzip member, and each piece inflates alone", async () => {
   for (const sizes of [[], [1, 65_536, 65_537, 1_000_000]]) {
     const { plain, gzip, size } = await deflated(sizes);
     const packed = await bytesOf(gzip);
@@ -40,13 +40,13 @@ test("a long page is one gzip member, and each of its pieces is inflated alone",
   }
 });
 
-test("an empty page is one as well", async () => {
+test("an empty page is one gzip member as well", async () => {
   const { gzip, plain } = await deflater().end(new Uint8Array());
   expect(gunzipSync(await bytesOf(gzip))).toHaveLength(0);
   expect(plain.length).toBe(0);
 });
 
-test("its other encodings are made piece by piece, and are the same page", async () => {
+test("the other encodings are created piece by piece and decode to the same page", async () => {
   const { plain } = await deflated([]);
   expect(brotliDecompressSync(await packedPieces(plain, "br")).equals(page)).toBe(true);
   expect(gunzipSync(await packedPieces(plain, "gzip")).equals(page)).toBe(true);

@@ -1,10 +1,11 @@
+/** The cache of public pages: renders, invalidation, memory and encodings. */
 import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { fairQueue } from "../../src/core/collections/fair-queue.ts";
 import { PageCache, type Rendered } from "../../src/status-pages/site/cache.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
 
-/** A cache whose time is set by the test, and one page whose body says how often it was made. */
+/** A cache whose clock the test sets, and one page whose body counts its renders. */
 function kept() {
   const time = { ms: 0 };
   const logged: string[] = [];
@@ -32,7 +33,7 @@ function kept() {
     request,
     make,
     whileMaking: (work: () => Promise<void> | void) => void (meanwhile = work),
-    /** As the site does: what is kept, or made anew. */
+    /** Like the site: returns the cached page or renders it. */
     ask: async (headers?: Record<string, string>, path = "/status/ours") =>
       cache.answer(request(headers), path) ??
       (await cache.answerOrMake(request(headers), path, "ours", make)),
@@ -43,7 +44,7 @@ function kept() {
 }
 
 describe("a page", () => {
-  test("is made once for 30 s while nothing changes", async () => {
+  test("is rendered once per 30 s while nothing changes", async () => {
     const page = kept();
     expect(await page.body()).toBe("made 1 times");
     page.time.ms = 29_999;
@@ -69,7 +70,7 @@ describe("a page", () => {
     expect(await page.body()).toBe("made 4 times");
   });
 
-  test("shows further changes within the second together", async () => {
+  test("shows further changes within the same second together", async () => {
     const page = kept();
     await page.body();
     for (let change = 0; change < 3; change++) {
@@ -85,7 +86,7 @@ describe("a page", () => {
     expect(await page.body()).toBe("made 5 times");
   });
 
-  test("that changes all the time is made once a second, after three times at once", async () => {
+  test("is rendered once a second during constant changes, after three immediate renders", async () => {
     const page = kept();
     for (page.time.ms = 0; page.time.ms < 10_000; page.time.ms += 50) {
       page.cache.touch("ours");
@@ -109,7 +110,7 @@ describe("a page", () => {
     expect(await page.body()).toBe(`made ${before + 2} times`);
   });
 
-  test("of one organization stays when another's changes", async () => {
+  test("stays cached when another organization's page changes", async () => {
     const page = kept();
     await page.body();
     page.time.ms = 5_000;
@@ -117,7 +118,7 @@ describe("a page", () => {
     expect(await page.body()).toBe("made 1 times");
   });
 
-  test("is not answered at all any more once what is published at all has changed", async () => {
+  test("is not served after a change of what is published", async () => {
     const page = kept();
     await page.body();
     page.cache.drop("theirs");
@@ -128,7 +129,7 @@ describe("a page", () => {
     expect(await page.body()).toBe("made 2 times");
   });
 
-  test("that changes while it is made is made again", async () => {
+  test("that changes during its render is rendered again", async () => {
     const page = kept();
     page.whileMaking(() => page.cache.touch("ours"));
     await page.body();
@@ -137,7 +138,7 @@ describe("a page", () => {
     expect(await page.body()).toBe("made 2 times");
   });
 
-  test("is made once for all who ask while it is made", async () => {
+  test("is rendered once for all clients that request it during the render", async () => {
     const page = kept();
     const { promise, resolve } = Promise.withResolvers<void>();
     page.whileMaking(() => promise);
@@ -146,7 +147,7 @@ describe("a page", () => {
     expect(new Set(await Promise.all(asked))).toEqual(new Set(["made 1 times"]));
   });
 
-  test("that can't be made is answered as it was, and as an error where it never was", async () => {
+  test("that fails to render is served from the cache, and as an error without a cached copy", async () => {
     const page = kept();
     page.whileMaking(() => Promise.reject(new Error("The disk is gone.")));
     expect(await page.body().catch(String)).toBe("Error: The disk is gone.");
@@ -160,7 +161,7 @@ describe("a page", () => {
     expect(await page.body()).toBe("made 4 times");
   });
 
-  test("that is gone is not answered any more", async () => {
+  test("that was removed is not served any more", async () => {
     const page = kept();
     const gone = async () => null;
     expect(await page.cache.answerOrMake(page.request(), "/status/ours", "ours", gone)).toBeNull();
@@ -171,7 +172,7 @@ describe("a page", () => {
     expect(page.cache.answer(page.request(), "/status/ours")).toBeNull();
   });
 
-  test("that was not there is looked for again after a second, or once what is published has changed", async () => {
+  test("that was not found is looked up again after a second or a publication", async () => {
     const page = kept();
     const nothing = async () => null;
     const look = (key: string) => page.cache.answerOrMake(page.request(), key, "ours", nothing);
@@ -187,7 +188,7 @@ describe("a page", () => {
     expect([page.cache.isMissing("/first"), page.cache.isMissing("/0")]).toEqual([false, true]);
   });
 
-  test("that changes again and again while it is made is not answered", async () => {
+  test("that changes during every render is not served", async () => {
     const page = kept();
     page.whileMaking(() => page.cache.drop("ours"));
     expect(await page.ask()).toBeNull();
@@ -195,7 +196,7 @@ describe("a page", () => {
 });
 
 describe("the memory", () => {
-  /** A cache of a million bytes, and a way to have pages of organizations in it. */
+  /** A cache of a million bytes, and functions that put and find pages of organizations. */
   function small() {
     const quiet = () => {};
     const log = { info: quiet, warn: quiet, error: quiet };
@@ -215,7 +216,7 @@ describe("the memory", () => {
   }
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes)).toHex();
 
-  test("holds so many bytes, whatever their number: those read first make room", async () => {
+  test("is limited in bytes: the least recently read pages are evicted", async () => {
     const { keep, has } = small();
     for (const key of ["a", "b", "c"]) await keep("ours", key, "x".repeat(320_000));
     expect(["a", "b", "c"].map((key) => has(key))).toEqual([true, true, true]);
@@ -229,21 +230,21 @@ describe("the memory", () => {
 
   test("counts every encoding of a page", async () => {
     const { keep, has } = small();
-    // Hexadecimal digits: half of them when they are packed.
+    // Hexadecimal digits compress to half their size.
     for (const key of ["a", "b", "c"]) await keep("ours", key, random(150_000));
     for (const key of ["a", "b", "c"]) expect([key, has(key)]).toEqual([key, true]);
     expect((await keep("ours", "c", "", "gzip"))?.headers.get("content-encoding")).toBe("gzip");
     expect(["a", "b", "c"].map((key) => has(key))).toEqual([false, true, true]);
   });
 
-  test("is not taken by one organization's many pages from another's", async () => {
+  test("of one organization is not evicted by another's many pages", async () => {
     const { keep, has } = small();
     await keep("theirs", "theirs", "x".repeat(100_000));
     for (let count = 0; count < 100; count++) await keep("ours", `${count}`, "x".repeat(100_000));
     expect([has("theirs"), has("99"), has("0")]).toEqual([true, true, false]);
   });
 
-  test("does not grow with pages that are made anew, or that are gone", async () => {
+  test("does not grow with pages that are rendered again or removed", async () => {
     const { cache, keep, has } = small();
     await keep("theirs", "theirs", "x".repeat(400_000));
     for (let count = 0; count < 20; count++) {
@@ -253,16 +254,16 @@ describe("the memory", () => {
     expect(has("theirs")).toBe(true);
   });
 
-  test("has a page that is larger than all of it answered all the same", async () => {
+  test("does not store a page larger than itself, which is served anyway", async () => {
     const { keep, has } = small();
-    // Large compressed as well.
+    // Random bytes stay large when compressed.
     const body = random(2_000_000);
     const answer = await keep("ours", "large", body);
     expect((await answer?.text()) === body).toBe(true);
     expect(has("large")).toBe(false);
   });
 
-  test("a page is packed once for all who ask for it meanwhile, and in pieces it is the same", async () => {
+  test("a page is compressed once for all concurrent requests, also in pieces", async () => {
     const { keep } = small();
     const pieces = ["<p>", "Zürich", "</p>"];
     const answers = await Promise.all(
@@ -274,7 +275,7 @@ describe("the memory", () => {
     expect(await plain?.text()).toBe("<p>Zürich</p>");
   });
 
-  test("is taken by a long page as it is compressed alone, and every encoding of it is the same", async () => {
+  test("counts only the compressed size of a long page, whose encodings all match", async () => {
     const { cache, keep, has } = small();
     const pieces = Array.from({ length: 30_000 }, (_, count) =>
       `<p>Zürich 😀 ${count}</p>\n`.repeat(5),
@@ -303,7 +304,7 @@ describe("the memory", () => {
     expect((await keep("ours", "other", "", "gzip"))?.headers.get("etag")).not.toBe(before);
   });
 
-  test("others have their turn while a long page is made", async () => {
+  test("other tasks run while a long page is rendered", async () => {
     const { keep } = small();
     const order: string[] = [];
     let isDone = false;
@@ -314,7 +315,7 @@ describe("the memory", () => {
     function* long() {
       for (let piece = 0; piece < 5; piece++) {
         order.push("piece");
-        // Longer than a turn.
+        // Longer than one turn of the event loop.
         for (const until = performance.now() + 10; performance.now() < until;);
         yield "x";
       }
@@ -359,7 +360,7 @@ describe("its bytes", () => {
     test(`are ${encoding} for Accept-Encoding: ${accepted ?? "(none)"}`, async () =>
       expect(await bytesIn(accepted)).toBe(encoding));
 
-  test("are not sent again to whoever has them, in any encoding", async () => {
+  test("are not sent again to a client that has them, in any encoding", async () => {
     const page = kept();
     for (const encoding of ["identity", "gzip", "br"]) {
       const accepting = { "Accept-Encoding": encoding };
@@ -374,7 +375,7 @@ describe("its bytes", () => {
     }
   });
 
-  test("have another ETag once they are others", async () => {
+  test("have a new ETag when they change", async () => {
     const page = kept();
     const known = (await page.ask())?.headers.get("etag") ?? "";
     page.time.ms = 30_000;
@@ -383,7 +384,7 @@ describe("its bytes", () => {
   });
 });
 
-test("a query makes no difference, but for a month of the history", async () => {
+test("a query is ignored, except for a month of the history", async () => {
   await using made = await visitor();
   const { get, incident, time } = made;
   const november = time.now;
@@ -409,7 +410,7 @@ test("a query makes no difference, but for a month of the history", async () => 
     expect((await get(`/status/ours/history${query}`)).text).toBe(now.text);
 });
 
-test("only months since the page's first incident are there", async () => {
+test("only months since the page's first incident exist", async () => {
   await using made = await visitor();
   const { get, incident, theirs, time } = made;
   const november = time.now;
@@ -430,7 +431,7 @@ test("only months since the page's first incident are there", async () => {
   expect((await get("/status/ours/history?month=2026-09")).text).not.toContain("Earlier");
 });
 
-/** Asks until it is so: the pages follow what is committed, once they may be made again. */
+/** Polls until the condition is true: pages follow a commit once they can be rendered again. */
 async function until({ age }: Visitor, isSo: () => Promise<boolean>) {
   while (!(await isSo())) {
     age(100);
@@ -438,7 +439,7 @@ async function until({ age }: Visitor, isSo: () => Promise<boolean>) {
   }
 }
 
-test("a new incident, a change of state and another title show by themselves", async () => {
+test("a new incident, a change of state and a new title appear without a restart", async () => {
   await using made = await visitor();
   const { get, incident, job, publish } = made;
   const { id, report } = await job();
@@ -454,7 +455,7 @@ test("a new incident, a change of state and another title show by themselves", a
   await until(made, async () => (await get("/status/ours")).status === 404);
 });
 
-test("a host name answers from when a page has it, and no longer than that", async () => {
+test("a host name works from when a page has it until the page loses it", async () => {
   await using made = await visitor();
   const { ask, publish } = made;
   const host = "status.team.example";
@@ -465,11 +466,11 @@ test("a host name answers from when a page has it, and no longer than that", asy
   await until(made, async () => (await ask("/", { host })) === null);
 });
 
-test("a page that is hidden while it is made is not kept", async () => {
+test("a page that is hidden during its render is not cached", async () => {
   await using made = await visitor();
   const { get, monitor, publish } = made;
   await publish({ sections: [listed("All", (await monitor()).id)], historyDays: 365 });
-  // The first reading of a year takes its time.
+  // The first render of a year takes long enough to overlap with the change.
   const first = get("/status/ours");
   await publish({ visibility: "hidden" });
   await first;

@@ -7,7 +7,7 @@ import { listed, type Visitor, visitor } from "../support/visitor.ts";
 
 const page = "http://signalbox.lan:3210/status/ours";
 
-/** Both feeds, well-formed and read by a feed reader's parser. */
+/** Both feeds, well-formed and parsed by a feed reader's parser. */
 async function feedsOf({ read, restart }: Visitor, slug = "ours") {
   await restart();
   const [rss, atom] = [
@@ -44,7 +44,7 @@ const content =
   '<p><strong>Investigating</strong> (20 Nov 2026, 10:01 UTC):</p><p dir="auto">Looking.</p>';
 
 describe("the Atom feed", () => {
-  test("has what RFC 4287 asks of a feed, and its own address", async () => {
+  test("has the fields that RFC 4287 requires, and its own address", async () => {
     await using made = await story();
     const { id, slug } = await made.defaultPage();
     const { atom } = await feedsOf(made);
@@ -58,7 +58,7 @@ describe("the Atom feed", () => {
     });
   });
 
-  test("has an entry an incident, newest first, whose id stays and whose time is its last update's", async () => {
+  test("has an entry per incident, newest first, with a stable id and its last update's time", async () => {
     await using made = await story();
     const { atom } = await feedsOf(made);
     expect(atom.entries).toMatchObject([
@@ -76,7 +76,7 @@ describe("the Atom feed", () => {
 });
 
 describe("the RSS feed", () => {
-  test("has what RSS 2.0 asks of a channel, and its own address", async () => {
+  test("has the fields that RSS 2.0 requires, and its own address", async () => {
     await using made = await story();
     const { rss } = await feedsOf(made);
     expect(rss).toMatchObject({
@@ -89,7 +89,7 @@ describe("the RSS feed", () => {
     expect((await feedsOf(made)).rss.description).toBe("All about us & ours.");
   });
 
-  test("has an item an incident, newest first, whose guid stays the same", async () => {
+  test("has an item per incident, newest first, with a stable guid", async () => {
     await using made = await story();
     const { rss } = await feedsOf(made);
     expect(rss.items).toMatchObject([
@@ -113,7 +113,7 @@ test("every link of a feed leads to a page", async () => {
     await made.read(new URL(link ?? "").pathname);
 });
 
-test("feeds without incidents are feeds, too", async () => {
+test("feeds without incidents are valid", async () => {
   await using made = await visitor();
   const { rss, atom } = await feedsOf(made);
   expect([rss.title, rss.items ?? [], atom.title?.value, atom.entries ?? []]).toEqual([
@@ -125,7 +125,7 @@ test("feeds without incidents are feeds, too", async () => {
   expect(atom.updated).toBe("2026-11-20T10:00:00.000Z");
 });
 
-test("a feed's name stays when the page moves to another address", async () => {
+test("a feed's id stays the same when the page moves to another address", async () => {
   await using made = await story();
   const { atom } = await feedsOf(made);
   await made.publish({ slug: "moved" });
@@ -166,7 +166,7 @@ describe("maintenance in the feeds", () => {
       ...fields,
     };
     const { json } = await made.api("POST", "/api/v1/maintenance-windows", { body });
-    /** Both feeds, which say the same. */
+    /** The entries of both feeds, which are equal. */
     const entries = async () => {
       const { rss, atom } = await feedsOf(made);
       const told = (atom.entries ?? []).map(({ id, title, published, updated, content }) => ({
@@ -184,7 +184,7 @@ describe("maintenance in the feeds", () => {
     return { ...made, windowId: json.data.id as string, entries };
   }
 
-  test("is told when it is planned, when it begins and when it is over, as one entry", async () => {
+  test("appears when it is planned, starts and ends, as one entry", async () => {
     await using made = await planned();
     const created = new Date(made.time.now).toISOString();
     const told = {
@@ -210,7 +210,7 @@ describe("maintenance in the feeds", () => {
     expect(await made.entries()).toEqual([]);
   });
 
-  test("has an entry for each time that it comes again, under a name that stays", async () => {
+  test("has an entry with a stable id for each occurrence", async () => {
     await using made = await planned({ rrule: "FREQ=WEEKLY" });
     const before = await made.entries();
     expect(before).toHaveLength(3);
@@ -234,7 +234,7 @@ describe("maintenance in the feeds", () => {
     expect(await made.entries()).toHaveLength(200);
   });
 
-  test("is that which the page tells of, without what is private", async () => {
+  test("is the same as on the page, without private fields", async () => {
     await using made = await planned({ public: false });
     expect(await made.entries()).toEqual([]);
     await using shown = await planned();

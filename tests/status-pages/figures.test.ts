@@ -1,3 +1,4 @@
+/** Uptime figures are the same in REST, on pages and in badges, and match the heartbeats. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { percent } from "../../src/core/text/words.ts";
@@ -11,7 +12,7 @@ import type { Json } from "../support/json.ts";
 const statuses = ["up", "degraded", "down", "unknown", "maintenance"] as const;
 
 const beat = fc.record({
-  // Most of them in the time that is shown, some before it.
+  // Most are within the displayed time, some before it.
   ago: fc.integer({ min: 0, max: 100 * dayMs }),
   status: fc.constantFrom(...statuses),
   seconds: fc.integer({ min: 1, max: 3_600 }),
@@ -25,7 +26,7 @@ function sumsOf(all: readonly Beat[]) {
   return { upSeconds: of("up"), degradedSeconds: of("degraded"), downSeconds: of("down") };
 }
 
-/** A monitor of our page, as the page itself, its JSON and its badge tell its uptime. */
+/** Uptime of a monitor of our page: on the page, in its JSON and in its badge. */
 async function told({ read }: Visitor, id: string, place = 0) {
   const html = (await read("/status/ours")).text;
   const percent = wordsOf(html, ".uptime:not(.recent)")[place] ?? "";
@@ -44,7 +45,7 @@ const secondsNames = [
 
 const aged = fc.record({ ageHours: fc.integer({ min: 0, max: 50 * 24 }), all: beats });
 
-test("REST, Monitors page, status page and badge tell of a span the same, and it adds up", async () => {
+test("REST, Monitors page, status page and badge show the same uptime for a span, and it adds up", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(aged, { minLength: 5, maxLength: 5 }), async (monitors) => {
       await using made = await visitor();
@@ -87,7 +88,7 @@ test("REST, Monitors page, status page and badge tell of a span the same, and it
           }
           expect(figures.ratio).toBe(ratios[name]);
           expect(figures.isPartial).toBe(Date.parse(figures.from) > first);
-          // What is shown of the uptime and of the known time gives the down time that is shown.
+          // The displayed uptime and known time yield the displayed downtime.
           const known = figures.upSeconds + figures.degradedSeconds + figures.downSeconds;
           const down = known * (1 - (said(percent(figures.ratio)) ?? 1));
           expect(down).toBeGreaterThanOrEqual(figures.downSeconds - 0.001);
@@ -99,7 +100,7 @@ test("REST, Monitors page, status page and badge tell of a span the same, and it
       numRuns: 2,
       examples: [
         [
-          // A day on which nothing could be judged is no beginning.
+          // A day that could not be judged is not the first day.
           [
             { ageHours: 0, all: [{ ago: 36_000_001, status: "unknown", seconds: 1 }] },
             { ageHours: 0, all: [{ ago: 0, status: "up", seconds: 1 }] },
@@ -113,7 +114,7 @@ test("REST, Monitors page, status page and badge tell of a span the same, and it
   );
 });
 
-test("a young monitor's uptime is told since it began, not of 90 days", async () => {
+test("a young monitor's uptime counts from its first result, not from 90 days ago", async () => {
   await using made = await visitor();
   const { monitor, publish, past, read } = made;
   const { id } = await monitor();
@@ -126,10 +127,10 @@ test("a young monitor's uptime is told since it began, not of 90 days", async ()
   expect(html).toContain('aria-label="Uptime since 10:00: 100\u202f%"');
 });
 
-/** What was said, in 0…1; null for a dash. */
+/** Parses a displayed percentage to 0–1; null for a dash. */
 const said = (percent: string) => (percent === "–" ? null : Number.parseFloat(percent) / 100);
 
-test("uptime is exactly what the heartbeats add up to, and never told as more than that", async () => {
+test("uptime is the exact sum of the heartbeats, and never rounded up", async () => {
   await fc.assert(
     fc.asyncProperty(beats, fc.integer({ min: 1, max: 365 }), async (all, historyDays) => {
       await using made = await visitor();
@@ -159,7 +160,7 @@ test("uptime is exactly what the heartbeats add up to, and never told as more th
   );
 });
 
-test("a second of outage among 90 days is not told as 100 %", async () => {
+test("a second of outage within 90 days is not shown as 100 %", async () => {
   await using made = await visitor();
   const { monitor, publish, past } = made;
   const { id } = await monitor();
@@ -171,7 +172,7 @@ test("a second of outage among 90 days is not told as 100 %", async () => {
   expect(shown.uptime).toBeLessThan(1);
 });
 
-test("a badge tells the uptime of 30 days, however many the page shows", async () => {
+test("a badge shows the uptime of 30 days, regardless of the page's days", async () => {
   await using made = await visitor();
   const { monitor, publish, past } = made;
   const { id } = await monitor();
@@ -185,7 +186,7 @@ test("a badge tells the uptime of 30 days, however many the page shows", async (
   expect(badges).toEqual(["50.00\u202f%", "50.00\u202f%", "50.00\u202f%"]);
 });
 
-test("visitors who come at the same moment are told the same of the past", async () => {
+test("simultaneous visitors see the same history", async () => {
   await using made = await visitor();
   const { monitor, publish, past, read } = made;
   const { id } = await monitor();
@@ -196,7 +197,7 @@ test("visitors who come at the same moment are told the same of the past", async
   expect([wordsOf(page.text, ".uptime:not(.recent)"), uptime]).toEqual([["50.00\u202f%"], 0.5]);
 });
 
-test("a result of the last seconds of a day counts, though it is written on the next", async () => {
+test("a result from the last seconds of a day counts, even if it is written on the next day", async () => {
   await using made = await visitor();
   const { monitor, publish, past, read, time } = made;
   const { id } = await monitor();

@@ -41,7 +41,7 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
     } = {},
   ) => tryHost(of, name, { targets, origin, certificate, nameServers });
 
-  test("that shows the page works", async () => {
+  test("works if it shows the page", async () => {
     await using server = await target(answer(200, figures));
     expect(await tried(`http://10.1.2.3:${server.port}`)).toEqual({
       host,
@@ -56,7 +56,7 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
     ]);
   });
 
-  test("of a page that asks for a password, or is hidden, works where that is what answers", async () => {
+  test("of a hidden or password page works if it returns that page's 403 or 404", async () => {
     for (const [visibility, status] of [
       ["password", 403],
       ["hidden", 404],
@@ -69,7 +69,7 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
     }
   });
 
-  test("says what is missing", async () => {
+  test("reports the missing part", async () => {
     await using other = await target(answer(200, "Welcome to nginx!"));
     await using second = await target(answer(200, figures.replace("acme", "acme-2")));
     await using gone = await target();
@@ -92,7 +92,7 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
       expect(await tried(origin, { name })).toMatchObject({ works: false, message });
   });
 
-  test("needs a certificate that can be trusted and names it", async () => {
+  test("needs a trusted certificate with its name", async () => {
     await using server = await secureListener("wrongName");
     const { works, message } = await tried(`https://box.example:${server.port}`);
     expect(works).toBe(false);
@@ -101,7 +101,7 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
     );
   });
 
-  test("that leads to this appliance is not connected to: its own certificate is looked at", async () => {
+  test("that leads to this appliance is not connected to; the appliance's own certificate is checked", async () => {
     await using server = await target(answer(200, figures));
     const targets = guard(server.port);
     const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
@@ -131,7 +131,7 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
     expect(server.asked).toEqual([]);
   });
 
-  test("takes its time from nobody: silent name servers and servers are given up", async () => {
+  test("has a timeout: silent name servers and servers are given up", async () => {
     await using silent = await silentNameServer();
     await using server = await target(hang);
     const nameServers = [`127.0.0.1:${silent.port}`];
@@ -147,7 +147,7 @@ describe.if(have("dnsmasq"))("a host name of a status page", () => {
   });
 });
 
-test("the record that a name needs leads where people open the appliance", () => {
+test("the suggested DNS record of a host name points to the appliance's address", () => {
   expect(recordFor("https://signalbox.acme.example:8443")).toEqual({
     type: "CNAME",
     value: "signalbox.acme.example",
@@ -158,7 +158,7 @@ test("the record that a name needs leads where people open the appliance", () =>
     expect([here, recordFor(`http://${here}`)]).toEqual([here, null]);
 });
 
-test("only names of the page are tried, and so many a minute", async () => {
+test("only host names of the page are checked, and only a limited number per minute", async () => {
   const made = await dashboard();
   const { page: browser } = await member(made, "member");
   const [{ id }] = (await made.api("GET", "/api/v1/status-pages")).json.data;

@@ -13,7 +13,7 @@ async function plan({ api }: Visitor, fields: object = {}): Promise<string> {
   return json.data.id;
 }
 
-/** The calendar as a calendar's own parser reads it. */
+/** Events of the calendar, read by a calendar parser. */
 async function eventsOf(made: Visitor) {
   await made.restart();
   const { text, type } = await made.read("/status/ours/maintenance.ics");
@@ -33,7 +33,7 @@ async function eventsOf(made: Visitor) {
 }
 
 describe("the calendar", () => {
-  test("without planned work has a component all the same, and no event", async () => {
+  test("without planned work has one component and no event", async () => {
     await using made = await visitor();
     expect(await eventsOf(made)).toEqual([]);
     const { text } = await made.read("/status/ours/maintenance.ics");
@@ -41,7 +41,7 @@ describe("the calendar", () => {
     expect(components.map(({ name }) => name)).toEqual(["vtimezone"]);
   });
 
-  test("has an event for each time, whose name stays; its stamp is that of its last change", async () => {
+  test("has an event for each occurrence with a stable id; its stamp is the last change", async () => {
     await using made = await visitor();
     const id = await plan(made);
     await plan(made, { title: "Weekly", rrule: "FREQ=WEEKLY" });
@@ -69,7 +69,7 @@ describe("the calendar", () => {
     });
   });
 
-  test("has people's words as they wrote them", async () => {
+  test("contains people's text unchanged", async () => {
     await using made = await visitor();
     const id = await plan(made);
     const line = fc

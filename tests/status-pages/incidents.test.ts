@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 import { listed, type Visitor, visitor, wordsOf } from "../support/visitor.ts";
 
-/** Titles of the incidents that a page tells of, newest first. */
+/** Titles of the incidents on a page, newest first. */
 async function titlesOn({ read, restart }: Visitor, slug: string): Promise<string[]> {
   await restart();
   const { incidents } = (await read(`/status/${slug}.json`)).json();
@@ -20,8 +20,8 @@ async function pages() {
   return { ...made, shown, other, bare };
 }
 
-describe("who is told of what", () => {
-  test("people's incidents are on the default page, whatever their monitor; elsewhere where it is", async () => {
+describe("visibility of incidents", () => {
+  test("manual incidents are on the default page, and on other pages that show their monitor", async () => {
     await using made = await pages();
     const { incident, shown, other, bare, read } = made;
     await incident({ title: "For all" });
@@ -42,7 +42,7 @@ describe("who is told of what", () => {
     ]);
   });
 
-  test("of several monitors a page tells where it shows any, and names those alone", async () => {
+  test("an incident of several monitors is on pages that show one of them, which name only their own", async () => {
     await using made = await pages();
     const { incident, post, shown, other, bare, read, get, api } = made;
     const ids = [bare.id, other.id, shown.id];
@@ -60,7 +60,7 @@ describe("who is told of what", () => {
     await post(id, { monitorIds: [shown.id, bare.id] });
     expect(await titlesOn(made, "payments")).toEqual([]);
     expect((await get(`/status/payments/incidents/${id}`)).status).toBe(404);
-    // On both, each under its own name there.
+    // On both pages, with a different name on each.
     await post(id, { monitorIds: [other.id, shown.id] });
     const second = { sections: [listed("Jobs", [shown.id, "Till"], [other.id, "Cards"])] };
     const [, { id: pageId }] = (await api("GET", "/api/v1/status-pages")).json.data;
@@ -70,7 +70,7 @@ describe("who is told of what", () => {
     expect(wordsOf(page, ".aff b")).toEqual(["Cards", "Till"]);
   });
 
-  test("what a monitor says of itself is not told as if another had said it", async () => {
+  test("an automatic incident names no monitor as its cause on a page without that monitor", async () => {
     await using made = await pages();
     const { bare, other, incident, post, read } = made;
     await bare.report({ status: "down" });
@@ -82,7 +82,7 @@ describe("who is told of what", () => {
     expect(incidents[1].monitors).toEqual([{ id: other.id, name: "Cards" }]);
   });
 
-  test("what a monitor opened by itself is only where it is shown, under its public name", async () => {
+  test("an automatic incident is only on pages with its monitor, under its public name", async () => {
     await using made = await pages();
     for (const job of [made.shown, made.other, made.bare]) await job.report({ status: "down" });
     expect(await titlesOn(made, "ours")).toEqual(["Shop is down"]);
@@ -94,7 +94,7 @@ describe("who is told of what", () => {
     expect(text).not.toContain("Shown");
   });
 
-  test("an incident of a monitor that no page shows stays unseen when the monitor is deleted", async () => {
+  test("an incident of a monitor that is on no page stays hidden when the monitor is deleted", async () => {
     await using made = await pages();
     await made.bare.report({ status: "down" });
     const { status } = await made.api("DELETE", `/api/v1/monitors/${made.bare.id}`);
@@ -103,14 +103,14 @@ describe("who is told of what", () => {
     expect(await titlesOn(made, "payments")).toEqual([]);
   });
 
-  test("a monitor's old name is not told either, when it was renamed during its incident", async () => {
+  test("a monitor that was renamed during its incident does not show its old name", async () => {
     await using made = await pages();
     await made.shown.report({ status: "down" });
     await made.changeMonitor(made.shown.id, { name: "Renamed" });
     expect(await titlesOn(made, "ours")).toEqual(["Shop is down"]);
   });
 
-  test("what is made private later is gone, also from its own address", async () => {
+  test("an incident that becomes private is removed, also from its own address", async () => {
     await using made = await visitor();
     const { id } = await made.incident();
     await made.read(`/status/ours/incidents/${id}`);
@@ -119,7 +119,7 @@ describe("who is told of what", () => {
     expect((await made.get(`/status/ours/incidents/${id}`)).status).toBe(404);
   });
 
-  test("an open incident is told however many others are open that the page does not tell of", async () => {
+  test("an open incident is shown, however many open incidents the page does not show", async () => {
     await using made = await pages();
     const { other, bare, ours, database } = made;
     await other.report({ status: "down" });
@@ -139,7 +139,7 @@ describe("who is told of what", () => {
 });
 
 describe("one incident", () => {
-  test("is told with its whole timeline, newest first, at an address that stays", async () => {
+  test("shows its whole timeline, newest first, at a stable address", async () => {
     await using made = await visitor();
     const { incident, post, read, restart, time } = made;
     const { id } = await incident({ message: "Looking.", severity: "critical" });
@@ -159,7 +159,7 @@ describe("one incident", () => {
     expect((await read("/status/ours.json")).json().incidents).toEqual([]);
   });
 
-  test("stays on the page while it is open, however long, and a week after the last that was told of it", async () => {
+  test("stays on the page while it is open, and for a week after its last update", async () => {
     await using made = await visitor();
     const { incident, post, time } = made;
     const [open, over] = [await incident({ title: "Open" }), await incident({ title: "Over" })];
@@ -173,7 +173,7 @@ describe("one incident", () => {
     expect(await titlesOn(made, "ours")).toEqual(["Open"]);
     expect(await past()).toEqual(["Open"]);
     time.now += 9 * dayMs;
-    // Words that are put right are no news.
+    // A correction of the text is not an update.
     await post(open.id, { title: "Was open" });
     expect(await titlesOn(made, "ours")).toEqual([]);
     expect(await past()).toEqual([]);
@@ -184,7 +184,7 @@ describe("the history", () => {
   const linksIn = (html: string) =>
     [...html.matchAll(/history\?month=(\d{4}-\d\d)/g)].map(([, month]) => month);
 
-  test("tells a month's incidents with their days, and leads to those before and after it", async () => {
+  test("shows a month's incidents by day, and links to the months before and after it", async () => {
     await using made = await visitor();
     const { incident, read, restart, time } = made;
     time.now = Date.parse("2026-09-30T23:59:59.999Z");
@@ -218,7 +218,7 @@ describe("the history", () => {
     expect((await made.get("/status/ours/history?month=2026-12")).status).toBe(404);
   });
 
-  test("does not lead to months of which the page tells nothing", async () => {
+  test("does not link to months without incidents", async () => {
     await using made = await pages();
     const { incident, bare, time, read } = made;
     await incident({ title: "Of bare", monitorId: bare.id });

@@ -5,7 +5,7 @@ import { parseMarkdown, toText } from "../../src/core/text/markdown.ts";
 import { withoutTags } from "../../src/core/text/words.ts";
 import { listed, shapeOf, visitor, wordsOf } from "../support/visitor.ts";
 
-/** Text that the API takes and that means something to whoever reads HTML, XML, JSON or a URL. */
+/** Text that the API accepts and that has a meaning in HTML, XML, JSON or a URL. */
 const hostile = {
   markup: `<script>alert(1)</script><img src=x onerror=alert(1)>`,
   "ends of tags": `</title></p></b></style></script></svg><b>`,
@@ -19,7 +19,7 @@ const hostile = {
   noncharacters: "a\ufffeb\uffffc\u{1fffe}d\ufdd0",
 };
 
-/** A page on which every text that people may write is this one. */
+/** A page whose every writable text is this one. */
 async function filledWith(text: string) {
   const made = await visitor();
   const { job, incident, monitor, post, publish, api, read, time } = made;
@@ -49,7 +49,10 @@ async function filledWith(text: string) {
   };
 }
 
-/** The elements of an XML document in order, with the names of their attributes; throws where it is not well-formed. */
+/**
+ * Elements of an XML document in order, with their attribute names. Throws if it is not
+ * well-formed.
+ */
 function xmlShape(text: string): string[] {
   const shape: string[] = [];
   const waiting: object[] = [...parseXml(text).children];
@@ -61,15 +64,15 @@ function xmlShape(text: string): string[] {
   return shape;
 }
 
-/** What XML can hold of a text (XML 1.0 §2.2). */
+/** The characters of a text that XML allows (XML 1.0 §2.2). */
 const inXml = (text: string) => text.replace(/[\ufffe\uffff]/g, "");
 
 for (const [what, text] of Object.entries(hostile))
   describe(`${what} in titles, names and messages`, () => {
-    /** What a Markdown of it says. */
+    /** The same text as Markdown shows it. */
     const markdown = toText(parseMarkdown(text));
 
-    test("are words on the page, not part of it", async () => {
+    test("are text on the page, not markup", async () => {
       await using plain = await filledWith("plain");
       await using made = await filledWith(text);
       for (const part of ["", "/history", "/incidents/"]) {
@@ -88,7 +91,7 @@ for (const [what, text] of Object.entries(hostile))
       expect(wordsOf(alone, "li p")).toEqual([markdown, markdown]);
     });
 
-    test("are words in the feeds, not part of them", async () => {
+    test("are text in the feeds, not elements", async () => {
       await using plain = await filledWith("plain");
       await using made = await filledWith(text);
       for (const part of ["/feed.rss", "/feed.atom"])
@@ -101,14 +104,14 @@ for (const [what, text] of Object.entries(hostile))
       expect([rss.title, atom.title?.value]).toEqual([withoutTags(shown), shown]);
       const titles = [rss.items?.[0]?.title, atom.entries?.[0]?.title?.value];
       expect(titles).toEqual([`Resolved: ${withoutTags(shown)}`, `Resolved: ${shown}`]);
-      // Readers show the content as HTML: there, too, it is text.
+      // Feed readers show the content as HTML: it must be text there as well.
       for (const content of [rss.items?.[0]?.description, atom.entries?.[0]?.content?.value]) {
         expect(shapeOf(content ?? "")).toEqual(["p", "strong", "p dir", "p", "strong", "p dir"]);
         expect(content).not.toMatch(/<(?!\/?(?:p|strong|p dir="auto")>)/);
       }
     });
 
-    test("are whole in the JSON, which no browser takes for a page", async () => {
+    test("are complete in the JSON, which no browser treats as a page", async () => {
       await using made = await filledWith(text);
       for (const part of [".json", "/api/v2/summary.json"]) {
         const { type, headers } = await made.ours(part);
@@ -131,14 +134,14 @@ for (const [what, text] of Object.entries(hostile))
       ]);
     });
 
-    test("are words in the badges, not part of them", async () => {
+    test("are text in the badges, not markup", async () => {
       await using plain = await filledWith("plain");
       await using made = await filledWith(text);
       const badges = await made.badges();
       expect(badges.map(xmlShape)).toEqual((await plain.badges()).map(xmlShape));
     });
 
-    test("begin no line of the calendar", async () => {
+    test("start no line of the calendar", async () => {
       await using plain = await filledWith("plain");
       await using made = await filledWith(text);
       const lines = async (of: typeof made) =>
@@ -150,7 +153,7 @@ for (const [what, text] of Object.entries(hostile))
     });
   });
 
-test("messages of several lines begin no line of the calendar and no element of a feed", async () => {
+test("multi-line messages start no line of the calendar and no element of a feed", async () => {
   await using made = await visitor();
   const message = "a\nEND:VEVENT\nBEGIN:VALARM\n\tb";
   await made.incident({ message });
@@ -173,7 +176,7 @@ test("messages of several lines begin no line of the calendar and no element of 
   expect(rss.items?.[0]?.description).toContain("a<br>END:VEVENT<br>BEGIN:VALARM<br>");
 });
 
-test("control characters never come so far", async () => {
+test("control characters are rejected", async () => {
   await using made = await visitor();
   const { api, defaultPage } = made;
   const { id } = await defaultPage();

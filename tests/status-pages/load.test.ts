@@ -1,10 +1,11 @@
+/** Load that visitors can cause: renders per second, limits per network, and sizes. */
 import { describe, expect, test } from "bun:test";
 import { copyMonitor } from "../support/many-monitors.ts";
 import { partPaths } from "../support/public-paths.ts";
 import { member } from "../support/visiting.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
 
-/** How often a page was read from here on: each reading asks once for the names of its groups. */
+/** Returns a counter of page reads: each read queries the names of its groups once. */
 function readingsOf({ store }: Visitor) {
   let count = 0;
   const query = store.query.bind(store);
@@ -17,7 +18,7 @@ function readingsOf({ store }: Visitor) {
 
 const randomIds = (count: number) => Array.from({ length: count }, () => Bun.randomUUIDv7());
 
-test("what does not exist, or is not this page's to show, is told without a reading of the page", async () => {
+test("requests for unknown or unpublished records cause no read of the page", async () => {
   await using made = await visitor();
   const { get, group, incident, monitor, page, theirs } = made;
   const { id: monitorId } = await monitor();
@@ -45,7 +46,7 @@ test("what does not exist, or is not this page's to show, is told without a read
   expect(readings()).toBe(2);
 });
 
-test("everything of a page is made of one reading a second, whoever asks for it", async () => {
+test("all outputs of a page share one read per second, for all visitors", async () => {
   await using made = await visitor();
   const { get, incident, job, publish, restart, time } = made;
   const { id } = await job();
@@ -83,7 +84,7 @@ test("everything of a page is made of one reading a second, whoever asks for it"
   expect(readings()).toBe(2);
 });
 
-test("a network has so much made for it a minute; what is kept, the pages themselves and others are not touched", async () => {
+test("a network has a limit of uncached renders per minute; cached pages and other networks are not affected", async () => {
   const from = { address: "2001:db8:0:7::1" };
   await using made = await visitor({ makingsPerMinute: 3, addressOf: () => from.address });
   const { get, incident, publish, time } = made;
@@ -118,7 +119,7 @@ test("a network has so much made for it a minute; what is kept, the pages themse
   expect(await statuses()).toEqual([200, 200, 200, 429, 429]);
 });
 
-test("a person has so many previews a minute, of pages and incidents together; nobody else has fewer", async () => {
+test("a person has a limit of previews per minute, for pages and incidents together", async () => {
   await using made = await visitor({ previewsPerMinute: 2 });
   const { page } = await member(made, "member");
   const { page: another } = await member(made, "member");
@@ -135,7 +136,7 @@ test("a person has so many previews a minute, of pages and incidents together; n
   expect((await ofPage(another)).status).toBe(200);
 });
 
-/** Copies the last update of an incident so many times, each with its number in its message. */
+/** Copies the last update of an incident `count` times, with a number in each message. */
 function addUpdates({ database }: Visitor, id: string, count: number, more = "") {
   const { seq } = database
     .query<{ seq: number }, [string]>(
@@ -165,7 +166,7 @@ function addUpdates({ database }: Visitor, id: string, count: number, more = "")
   })();
 }
 
-test("of an incident without end every output shows the last ten updates, and its own page all of them, by the hundred", async () => {
+test("outputs show an incident's last ten updates; its own page shows all, a hundred at a time", async () => {
   await using made = await visitor();
   const { get, incident } = made;
   const { id } = await incident();
@@ -206,7 +207,7 @@ describe("outputs of at most a megabyte", () => {
     "characters of three bytes": "漢".repeat(4_990),
   };
   for (const [what, written] of Object.entries(texts))
-    test(`are all that a page has, whatever is written: ${what}`, async () => {
+    test(`are complete, whatever the text: ${what}`, async () => {
       await using made = await visitor();
       const { get, incident, api } = made;
       const ids: string[] = [];
@@ -232,7 +233,7 @@ describe("outputs of at most a megabyte", () => {
     });
 });
 
-test("a page shows all monitors of its groups in their order, also where these are very many", async () => {
+test("a page shows all monitors of its groups in their order, also very many", async () => {
   await using made = await visitor();
   const { get, group, monitor, page, database } = made;
   const { id } = await monitor({ name: "Shop 0" });

@@ -3,7 +3,7 @@ import { listed, shapeOf, type Visitor, visitor, wordsOf } from "../support/visi
 
 const password = "correct horse battery";
 
-/** A page behind a password, which shows one monitor and an incident. */
+/** A page with a password, one monitor and an incident. */
 async function locked() {
   const made = await visitor();
   const { id } = await made.monitor({ name: "Secret shop" });
@@ -29,7 +29,7 @@ async function enter({ get }: Pick<Visitor, "get">, said: string) {
   return { ...answer, cookie, location: answer.headers.get("location") };
 }
 
-test("a page behind a password tells strangers its title and nothing else, wherever they ask", async () => {
+test("a page with a password shows strangers its title and nothing else, at any path", async () => {
   await using made = await locked();
   const { get, paths, monitorId } = made;
   for (const path of paths) {
@@ -44,7 +44,7 @@ test("a page behind a password tells strangers its title and nothing else, where
     expect((await get(`/badge/monitor/${monitorId}/${kind}.svg`)).status).toBe(404);
 });
 
-test("whoever knows the password reads all of it, for 30 days, and nobody after them does", async () => {
+test("visitors with the password read the whole page for 30 days, and later users of the browser do not", async () => {
   await using made = await locked();
   const { get, paths, time } = made;
   const { status, location, cookie, headers } = await enter(made, password);
@@ -54,7 +54,7 @@ test("whoever knows the password reads all of it, for 30 days, and nobody after 
   const reads = async (path: string) => (await read(path)).status;
   for (const path of paths.filter((path) => !path.endsWith("/logo"))) {
     const { status, headers } = await read(path);
-    // Nobody between may keep it for others.
+    // No shared cache can store it for others.
     const kept = headers.get("cache-control");
     expect([path, status, kept]).toEqual([path, 200, "private, no-cache"]);
   }
@@ -65,7 +65,7 @@ test("whoever knows the password reads all of it, for 30 days, and nobody after 
   expect(await reads("/status/locked")).toBe(403);
 });
 
-test("another password closes the page again for those who knew the old one", async () => {
+test("a new password locks the page for visitors with the old one", async () => {
   await using made = await locked();
   const { get, changePage, pageId } = made;
   const { cookie } = await enter(made, password);
@@ -75,7 +75,7 @@ test("another password closes the page again for those who knew the old one", as
   expect(await reads()).toBe(403);
 });
 
-test("a wrong password, a made-up cookie and that of another page open nothing", async () => {
+test("a wrong password, a made-up cookie and another page's cookie are rejected", async () => {
   await using made = await locked();
   const { get, page, pageId } = made;
   const other = await page({ slug: "other", visibility: "password", password });
@@ -96,7 +96,7 @@ test("a wrong password, a made-up cookie and that of another page open nothing",
         expect((await get(`/status/${slug}`, { headers: { Cookie: forged } })).status).toBe(403);
 });
 
-test("guessing is slowed down for each address, with a word of when to try again", async () => {
+test("wrong passwords are limited per address, and the response has the wait", async () => {
   await using made = await locked();
   const answers: number[] = [];
   for (let guess = 0; guess < 12; guess++) answers.push((await enter(made, "guess")).status);

@@ -24,7 +24,7 @@ describe("setting", () => {
     ["image/png", pixel.png],
     ["image/webp", pixel.webp],
     ["IMAGE/PNG", pixel.png],
-  ])("an image sent as %s is kept to the byte and has a path", async (type, bytes) => {
+  ])("an image sent as %s is stored to the byte and has a path", async (type, bytes) => {
     const { api, path, send, kept } = await page();
     const { status, json } = await send(type, bytes);
     expect(status).toBe(200);
@@ -33,7 +33,7 @@ describe("setting", () => {
     expect(await kept()).toMatchObject({ type: type.toLowerCase(), bytes });
   });
 
-  test("another image has another path, and a slug that changes takes the path along", async () => {
+  test("another image has another path, and the path follows a changed slug", async () => {
     const { api, path, send } = await page();
     const first = (await send("image/png", pixel.png)).json.data;
     const second = (await send("image/webp", pixel.webp)).json.data;
@@ -42,7 +42,7 @@ describe("setting", () => {
     expect(renamed.json.data.logoUrl).toBe(second.logoUrl.replace("payments", "billing"));
   });
 
-  test("removing it leaves none, and removing none is fine", async () => {
+  test("removing it works, also without a logo", async () => {
     const { api, path, send, kept } = await page();
     await send("image/png", pixel.png);
     for (const _ of ["removed", "was gone"]) {
@@ -84,7 +84,7 @@ describe("the old logo stays", () => {
       ["nothing", 422, "image/png", ""],
       ["UTF-16", 422, svgType, new Uint8Array(Buffer.from(`<svg ${space}/>`, "utf16le"))],
     ];
-  test.each(refused)("where %s is sent: %p", async (_what, expected, type, raw) => {
+  test.each(refused)("when %s is sent: %p", async (_what, expected, type, raw) => {
     const appliance = await page();
     await appliance.send("image/png", pixel.png);
     const before = dump(appliance);
@@ -94,7 +94,7 @@ describe("the old logo stays", () => {
     expect(dump(appliance)).toBe(before);
   });
 
-  test("where a read key sends one, nobody does, or the page is not there", async () => {
+  test("when the key can only read, the client is a stranger, or the page does not exist", async () => {
     const appliance = await page();
     const { ours, theirs, stranger, path } = appliance;
     const before = dump(appliance);
@@ -108,7 +108,7 @@ describe("the old logo stays", () => {
     expect(dump(appliance)).toBe(before);
   });
 
-  test("and no other route takes an image", async () => {
+  test("no other route accepts an image", async () => {
     const { api, path } = await page();
     const options = { raw: pixel.png, headers: { "Content-Type": "image/png" } };
     expect((await api("PATCH", path, options)).status).toBe(415);
@@ -155,7 +155,7 @@ describe("an SVG", () => {
     ["no namespace", "<svg/>", /its root/],
     ["256 KiB of nested elements", `<svg ${space}>${"<g>".repeat(37_000)}`, /5000 elements/],
   ];
-  test.each(refused)("with %s is rejected, and the reason is named", async (_what, raw, named) => {
+  test.each(refused)("with %s is rejected with the reason", async (_what, raw, named) => {
     const { send, kept } = await page();
     const { status, json } = await send(svgType, raw);
     expect([status, json.error?.details[0].path]).toEqual([422, "logo"]);

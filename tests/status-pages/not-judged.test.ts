@@ -49,7 +49,7 @@ const pageOf = (...monitors: PublicMonitor[]): PublicData => ({
 const up = monitor({ name: "Mail", state: "up", notJudgedSince: null });
 
 describe("a page whose monitors can't be judged", () => {
-  test("has no headline that says up, and none that says down", () => {
+  test("has no headline that says up or down", () => {
     const { headline } = viewOf(pageOf(monitor({}), monitor({ name: "Blog" })), now);
     expect(headline).toMatchObject({ tone: "none", text: "The current status is not known" });
     const some = viewOf(pageOf(monitor({}), up), now).headline;
@@ -58,7 +58,7 @@ describe("a page whose monitors can't be judged", () => {
     expect(worse.headline.text).toBe("Blog is down");
   });
 
-  test("shows each of them with the last known state and since when nothing newer is known", () => {
+  test("shows each monitor with its last known state and the time of its last result", () => {
     const [shown] = viewOf(pageOf(monitor({})), now).sections[0]?.monitors ?? [];
     expect(shown).toMatchObject({
       tone: "none",
@@ -76,7 +76,7 @@ describe("a page whose monitors can't be judged", () => {
     expect(judged?.lastKnown).toBeNull();
   });
 
-  test("says the same as JSON, to Statuspage's clients, and in badges", async () => {
+  test("shows the same as JSON, in Statuspage's API, and in badges", async () => {
     const data = pageOf(monitor({}), up);
     const view = viewOf(data, now);
     const told = JSON.parse([...jsonOf(data, view, now)].join(""));

@@ -4,7 +4,7 @@ import { dashboard } from "../support/dashboard.ts";
 import { pixel } from "../support/images.ts";
 import { member } from "../support/visiting.ts";
 
-/** The editor of our default page, and what it shows beside the form. */
+/** The editor of our default page, and its preview next to the form. */
 async function editor() {
   const made = await dashboard();
   const { page } = await member(made, "member");
@@ -18,7 +18,7 @@ async function editor() {
   };
 }
 
-test("a preview shows what was not saved yet, with the words and the markup of the page itself, and stores nothing", async () => {
+test("a preview shows unsaved changes with the page's own text and markup, and stores nothing", async () => {
   const made = await editor();
   const { id } = await made.monitor({ name: "router-7" });
   const group = await made.group({ name: "Payments", monitorIds: [(await made.monitor()).id] });
@@ -42,7 +42,7 @@ test("a preview shows what was not saved yet, with the words and the markup of t
   expect(dump(made)).toBe(before);
 });
 
-test("a preview has no script and no style of its own, and its links open elsewhere", async () => {
+test("a preview has no script and no style of its own, and its links open a new tab", async () => {
   const { preview } = await editor();
   const { html, accent } = (await preview({ accentColor: "#2563eb" })).json.data;
   expect(html).not.toContain("<script");
@@ -53,7 +53,7 @@ test("a preview has no script and no style of its own, and its links open elsewh
   expect((await preview({ accentColor: null })).json.data.accent).toBeNull();
 });
 
-test("a page that nobody can open yet is previewed, its logo included", async () => {
+test("a page that is not public yet has a preview, including its logo", async () => {
   const { api, id, preview } = await editor();
   await api("PUT", `/api/v1/status-pages/${id}/logo`, {
     raw: pixel.png,
@@ -66,7 +66,7 @@ test("a page that nobody can open yet is previewed, its logo included", async ()
   }
 });
 
-test("what is not valid is told by field, and nothing of another organization is shown", async () => {
+test("invalid values are reported by field, and another organization's records are not shown", async () => {
   const made = await editor();
   const { preview, path, theirs } = made;
   const invalid = await preview({ title: "", historyDays: 0 });

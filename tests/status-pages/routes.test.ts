@@ -53,7 +53,7 @@ describe("creating", () => {
     expect((await api("GET", `${path}/${json.data.id}`)).json).toEqual(json);
   });
 
-  test("the whole of a page is read back as it was sent, and can be sent back", async () => {
+  test("a page is read as it was sent, and can be sent back", async () => {
     const { api, page, pageOf, change, group, monitor } = await publisher();
     const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
     const groupId = (await group({ monitorIds: [a, b] })).id;
@@ -84,7 +84,7 @@ describe("creating", () => {
     expect((await api("GET", path)).json.data).toContainEqual(made);
   });
 
-  test("host names are kept in lower case, each once", async () => {
+  test("host names are stored in lower case without duplicates", async () => {
     const { page } = await publisher();
     const { hosts } = await page({ hosts: ["Status.Team.example", "b.c", "status.TEAM.example"] });
     expect(hosts).toEqual(["status.team.example", "b.c"]);
@@ -148,7 +148,7 @@ const wrong: [field: string, ...values: unknown[]][] = [
   ["colour", "red"],
 ];
 
-describe("names of the appliance itself", () => {
+describe("the appliance's own host names", () => {
   const own = hostname().toLowerCase();
   const reserved = [
     `${own.replace(/\.local$/, "")}.local`,
@@ -159,7 +159,7 @@ describe("names of the appliance itself", () => {
     "intranet",
     own,
   ];
-  test.each(reserved)("are no page's: %s is refused, alone and behind another", async (host) => {
+  test.each(reserved)("are rejected as hosts: %s, alone and after another one", async (host) => {
     const appliance = await publisher();
     const { id } = await appliance.page();
     const before = dump(appliance);
@@ -179,7 +179,7 @@ describe("names of the appliance itself", () => {
     expect(dump(appliance)).toBe(before);
   });
 
-  test("that a page got before are not among its hosts any more, so that it can be sent back", async () => {
+  test("are dropped from the hosts of older pages, so that those can be sent back", async () => {
     const { database, page, pageOf, change } = await publisher();
     const made = await page({ hosts: ["old.team.example", "status.team.example"] });
     database.run("UPDATE status_page_hosts SET host = 'status.example' WHERE position = 0");
@@ -189,7 +189,7 @@ describe("names of the appliance itself", () => {
   });
 });
 
-test("wrong values are refused and named, on creation and in a patch, and change nothing", async () => {
+test("invalid values are rejected by field in POST and PATCH, and change nothing", async () => {
   const appliance = await publisher();
   const { api, page, change } = appliance;
   const { id } = await page();
@@ -212,8 +212,8 @@ test("wrong values are refused and named, on creation and in a patch, and change
   expect(dump(appliance)).toBe(before);
 });
 
-describe("what is unique", () => {
-  test("a slug that any page of any organization has is a conflict that names it", async () => {
+describe("unique values", () => {
+  test("a slug that another page has, in any organization, is a conflict that names it", async () => {
     const appliance = await publisher();
     const { api, page, change, theirs } = appliance;
     await theirs.api("POST", path, { body: { slug: "theirs-2", title: "Theirs" } });
@@ -229,7 +229,7 @@ describe("what is unique", () => {
     expect((await change(id, { slug: "payments" })).status).toBe(200);
   });
 
-  test("a host that any page of any organization has is a conflict; a freed one is not", async () => {
+  test("a host that another page has, in any organization, is a conflict until that page drops it", async () => {
     const { api, page, change, theirs } = await publisher();
     const { id } = await page({ hosts: ["a.example", "b.example"] });
     const take = (hosts: string[]) =>
@@ -245,7 +245,7 @@ describe("what is unique", () => {
     expect((await change(id, { hosts: ["c.example"] })).status).toBe(409);
   });
 
-  test("of ten who take one slug and host at once exactly one gets them", async () => {
+  test("of ten simultaneous requests for one slug and host exactly one succeeds", async () => {
     const { api } = await publisher();
     const body = { slug: "payments", title: "Payments", hosts: ["a.example"] };
     const answers = await Promise.all(
@@ -259,7 +259,7 @@ describe("what is unique", () => {
 });
 
 describe("the password", () => {
-  test("is required while visitors are asked for it", async () => {
+  test("is required for pages with password visibility", async () => {
     const { api, page, change } = await publisher();
     const body = { slug: "inside", title: "Inside", visibility: "password" };
     const created = await api("POST", path, { body });
@@ -273,7 +273,7 @@ describe("the password", () => {
     expect([open.status, open.json.data.secretsSet]).toEqual([200, []]);
   });
 
-  test("is stored as argon2id, kept by other patches, and never shown", async () => {
+  test("is stored as argon2id, unchanged by other patches, and never shown", async () => {
     using _ = hashedInFull();
     const made = await publisher();
     const { page, change, pageOf, store } = made;
@@ -288,7 +288,7 @@ describe("the password", () => {
   });
 });
 
-test("all pages are listed: the default one first, then the newest", async () => {
+test("all pages are listed: the default page first, then the newest", async () => {
   const { api, page, time } = await publisher();
   for (const slug of ["a", "b", "c"]) {
     time.now += 1000;
@@ -300,7 +300,7 @@ test("all pages are listed: the default one first, then the newest", async () =>
   expect(json.data[0]).toMatchObject({ ...plain, slug: "ours", title: "Ours", default: true });
 });
 
-test("a page is deleted with all that is its own; the default one can't be", async () => {
+test("a page is deleted with all its data; the default page can't be deleted", async () => {
   const { api, page, monitor, database } = await publisher();
   const { id } = await page({ sections: [free((await monitor()).id)], hosts: ["a.example"] });
   expect((await api("DELETE", `${path}/${id}`)).json.data).toEqual({ deleted: true });
@@ -311,7 +311,7 @@ test("a page is deleted with all that is its own; the default one can't be", asy
   expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
 });
 
-test("what is deleted leaves the page, which stays whole", async () => {
+test("a deleted monitor or group is removed from the page, which stays intact", async () => {
   const { api, page, pageOf, group, monitor, change } = await publisher();
   const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
   const groupId = (await group({ monitorIds: [a] })).id;
@@ -330,7 +330,7 @@ test("what is deleted leaves the page, which stays whole", async () => {
   expect([status, await shown()]).toEqual([200, [[], [c], [a]]]);
 });
 
-test("a monitor or a group that is another's, or nobody's, is unknown, and nothing is written", async () => {
+test("another organization's monitor or group is rejected like an unknown one, and nothing is written", async () => {
   const appliance = await publisher();
   const { api, page, change, theirs } = appliance;
   const foreign = async (noun: string, body: object) =>
@@ -350,7 +350,7 @@ test("a monitor or a group that is another's, or nobody's, is unknown, and nothi
   expect(dump(appliance)).toBe(before);
 });
 
-test("the public side finds a page by slug and by host, whosever it is, unless it is hidden", async () => {
+test("the public side finds pages of all organizations by slug and by host, unless they are hidden", async () => {
   const { page, change, store, ours, monitor } = await publisher();
   const sections = [free((await monitor()).id)];
   const { id } = await page({ sections, hosts: ["a.example"] });

@@ -8,14 +8,14 @@ import {
 } from "../../src/status-pages/rules.ts";
 import { pixel } from "../support/images.ts";
 
-test("only a page that asks for a password needs one", () => {
+test("only a page with password visibility needs a password", () => {
   expect(validateAccess("password", false)).toBe("is required while visibility is password");
   expect(validateAccess("password", true)).toBe(null);
   expect(validateAccess("public", false)).toBe(null);
   expect(validateAccess("hidden", false)).toBe(null);
 });
 
-test("a logo's path names the page and changes with the image alone", () => {
+test("a logo's path names the page and changes only with the image", () => {
   const path = (slug: string, logoData: string | null) => logoUrlOf({ slug, logoData });
   expect(path("acme", null)).toBe(null);
   expect(path("acme", "AAAA")).toMatch(/^\/status\/acme\/logo\?v=[0-9a-z]+$/);
@@ -23,7 +23,7 @@ test("a logo's path names the page and changes with the image alone", () => {
   expect(path("acme", "AAAA")).not.toBe(path("acme", "AAAB"));
 });
 
-test("names of monitors whose section went with its group are no part of the page", () => {
+test("monitors of a section whose group was deleted are not part of the page", () => {
   const section = (position: number) => ({ position, name: `Part ${position}`, groupId: null });
   const monitor = (section: number) => ({
     section,
@@ -48,7 +48,7 @@ test("an image is recognized by its signature", () => {
     expect(assertAs(`image/${type}`, bytes)).not.toThrow();
 });
 
-test("a page tells of the days it is set to, and of fewer where there are very many monitors", () => {
+test("a page shows its configured number of days, and fewer with very many monitors", () => {
   for (const [historyDays, monitors, shown] of [
     [90, 0, 90],
     [365, 273, 365],

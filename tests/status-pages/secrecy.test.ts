@@ -9,7 +9,7 @@ import { newChannels } from "../support/samples.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 
-/** Everything that somebody without a key may ask for: a new route is approved here, or it is not public. */
+/** All paths that work without a key. A new public route must be added here. */
 const approved = {
   app: [
     "GET /api/push/:token",
@@ -61,15 +61,15 @@ const approved = {
   ],
 };
 
-test("the routes that need no key are the approved ones", async () => {
+test("only the approved routes work without a key", async () => {
   await using made = await visitor();
   const { app, stranger } = made;
   const open: string[] = [];
   const ofAdmin: readonly string[] = adminPaths;
   for (const { method, path } of app.routes) {
-    // The admin page itself is the same for everybody and holds nothing of anybody.
+    // The admin page itself is the same for everyone and contains no records.
     if (method === "GET" && ofAdmin.includes(path)) continue;
-    // So are the files that it loads.
+    // The same is true of the files that it loads.
     if (method === "GET" && path.startsWith("/assets/")) continue;
     const place = path.replace(":token", "x").replace(/:\w+/g, unknownId);
     const headers = { Host: "localhost", "Sec-Fetch-Site": "same-origin" };
@@ -140,7 +140,7 @@ async function fillPrivate(api: Client, who: string) {
   expect((await api("PATCH", "/api/v1/settings", { body })).status).toBe(200);
 }
 
-/** Two organizations full of canaries, of which the pages show the little that they are told to. */
+/** Two organizations full of canaries, with pages that show only the public ones. */
 async function fullHouse(site: { at(path?: string): string }) {
   const made = await visitor({ allowTarget: ["127.0.0.0/8"] });
   const { api, theirs, group, job, monitor, page, publish, restart } = made;
@@ -201,7 +201,7 @@ async function fullHouse(site: { at(path?: string): string }) {
   };
 }
 
-/** Whatever the pages answer at these paths and at all that they lead to. */
+/** Responses at these paths and at all paths that they link to. */
 async function crawled({ get }: Visitor, starts: string[], host?: string) {
   const seen = new Map<string, { status: number; text: string }>();
   const waiting = [...starts];
@@ -220,7 +220,7 @@ async function crawled({ get }: Visitor, starts: string[], host?: string) {
   return seen;
 }
 
-test("nothing private is told at any public path, nor anything of another organization", async () => {
+test("no public path shows private data or data of another organization", async () => {
   const headers = { "x-answer": canary("answer-header") };
   await using site = await target(answer(200, `fine ${canary("answer")}`, headers));
   await using made = await fullHouse(site);
@@ -251,7 +251,7 @@ test("nothing private is told at any public path, nor anything of another organi
         if (text.includes(secret)) hits.push(`${path}: ${secret}`);
   expect(hits).toEqual([]);
 
-  // That they tell what they are to tell shows that the crawl went everywhere.
+  // The public texts must be there: they prove that the crawl reached every page.
   const all = [...ours.values(), ...atHost.values()].map(({ text }) => text).join("\n");
   for (const words of ["job", "list", "web", "second", "group", "section", "part", "incident"])
     expect(all).toContain(`Public ${words}`);
@@ -269,7 +269,7 @@ test("nothing private is told at any public path, nor anything of another organi
   expect(routes.filter((route) => !known.includes(route.replace(/\?month=.*/, "")))).toEqual([]);
 });
 
-test("what the docs and the health check tell strangers has nothing of any organization", async () => {
+test("the docs and the health check contain nothing of any organization", async () => {
   await using site = await target();
   await using made = await fullHouse(site);
   for (const path of [

@@ -8,7 +8,7 @@ import { pixel } from "../support/images.ts";
 import { listed, type Seen, shapeOf, visitor, wordsOf } from "../support/visitor.ts";
 
 describe("the default page", () => {
-  test("is there for every organization from its first moment, quiet and complete", async () => {
+  test("exists for every new organization, complete and without problems", async () => {
     await using made = await visitor();
     for (const [slug, title] of [
       ["ours", "Ours"],
@@ -22,7 +22,7 @@ describe("the default page", () => {
     }
   });
 
-  test("runs no script but its own file, and styles nothing by itself but its accent", async () => {
+  test("runs only its own script file, and its only inline style is its accent", async () => {
     await using made = await visitor();
     await made.publish({ accentColor: "#2563eb", theme: "dark" });
     const { text, headers } = await made.read("/status/ours");
@@ -63,7 +63,7 @@ describe("the default page", () => {
 });
 
 describe("sections", () => {
-  test("show groups in their order and chosen monitors, under public names where they have one", async () => {
+  test("show groups in their order and chosen monitors, with public names if they have one", async () => {
     await using made = await visitor();
     const { group, monitor, publish, read } = made;
     const [a, b, c] = [
@@ -81,7 +81,7 @@ describe("sections", () => {
     expect(shapeOf(text).filter((tag) => tag.startsWith("i "))).toHaveLength(3 * 90);
   });
 
-  test("keep a monitor's public name wherever on the page it is shown", async () => {
+  test("use a monitor's public name everywhere on the page", async () => {
     await using made = await visitor();
     const { group, monitor, publish, read, changeMonitor, restart } = made;
     const { id } = await monitor({ name: "db-1.internal" });
@@ -93,7 +93,7 @@ describe("sections", () => {
     expect(wordsOf((await read("/status/ours")).text, ".comp b")).toEqual(["Orders"]);
   });
 
-  test("show descriptions of monitors where that is asked, on that page alone", async () => {
+  test("show descriptions of monitors if the page asks for it, and only there", async () => {
     await using made = await visitor();
     const { group, monitor, publish, page, read, changeMonitor, restart } = made;
     const described = (description: string) => monitor({ description });
@@ -136,7 +136,7 @@ describe("sections", () => {
     expect((await shown("ours"))[0]).toEqual(["Bought things"]);
   });
 
-  test("say a state in a word, show each monitor once, and empty ones as such", async () => {
+  test("show a state in words, each monitor once, and empty sections as such", async () => {
     await using made = await visitor();
     const { job, monitor, publish, read } = made;
     const [up, down] = [await job({ name: "Up" }), await job({ name: "Down" })];
@@ -161,7 +161,7 @@ describe("sections", () => {
     ]);
   });
 
-  test("of a group that is paused say so within a second, and again what they are", async () => {
+  test("show a paused group within a second, and its states again afterwards", async () => {
     await using made = await visitor();
     const { job, group, pauseGroup, publish, read, restart } = made;
     const down = await job({ name: "Down" });
@@ -180,7 +180,7 @@ describe("sections", () => {
     expect(await said()).toEqual(["No status yet", "Not checked yet"]);
   });
 
-  test("of a group that was deleted are gone, with the names they gave", async () => {
+  test("of a deleted group are removed, with the names they gave", async () => {
     await using made = await visitor();
     const { api, group, monitor, publish, read, get } = made;
     const { id } = await monitor();
@@ -192,8 +192,8 @@ describe("sections", () => {
   });
 });
 
-describe("what is not public", () => {
-  test("is one and the same 404, whether it is hidden, private or never was", async () => {
+describe("a page that is not public", () => {
+  test("gives the same 404, whether it is hidden, private or unknown", async () => {
     await using made = await visitor();
     const { api, incident, monitor, page, get } = made;
     const [shown, free] = [await monitor(), await monitor()];
@@ -242,7 +242,7 @@ describe("what is not public", () => {
     expect(told(await get("/", { host: "hidden.example" }))).toEqual(unknown);
   });
 
-  test("is not there for any method but GET and HEAD", async () => {
+  test("accepts only GET and HEAD", async () => {
     await using made = await visitor();
     for (const method of ["PUT", "PATCH", "DELETE"])
       expect([method, (await made.get("/status/ours", { method })).status]).toEqual([method, 404]);
@@ -253,7 +253,7 @@ describe("what is not public", () => {
 
 describe("a host of its own", () => {
   const host = "status.team.example";
-  test("has the whole page at its root, in whatever case and on whatever port it is asked", async () => {
+  test("has the whole page at its root, in any case and on any port", async () => {
     await using made = await visitor();
     const { publish, restart, read, ask, incident } = made;
     await publish({ hosts: [host] });
@@ -280,7 +280,7 @@ describe("a host of its own", () => {
     expect(await ask("/docs", { host })).toBeNull();
   });
 
-  test("is one of ten with one copy and one address, whatever name and port are asked for", async () => {
+  test("shares one copy and one canonical address with nine others, on any port", async () => {
     await using made = await visitor();
     const { publish, restart, read, incident } = made;
     const hosts = [host, ...Array.from({ length: 9 }, (_, index) => `s${index}.example`)];
@@ -294,7 +294,8 @@ describe("a host of its own", () => {
     };
     await readAll();
     expect(first.get("/feed.atom")).toContain(`<link href="http://${host}:3210"/>`);
-    // Further changes within the second show together: a second copy would have the last one already.
+    // Further changes within the second show together: a second copy would already have the last
+    // one.
     for (let change = 0; change < 3; change++) {
       await incident();
       await readAll();
@@ -307,7 +308,7 @@ describe("a host of its own", () => {
     expect((await read("/status/ours.json")).text).toBe(first.get("/status.json") ?? "");
   });
 
-  test("that is the appliance's own has no effect, in whatever way it came into the database", async () => {
+  test("that belongs to the appliance has no effect, even if it is in the database", async () => {
     await using made = await visitor();
     const { ask, database, publish, restart } = made;
     await publish({ hosts: ["status.team.example"] });
@@ -325,7 +326,7 @@ describe("a host of its own", () => {
     }
   });
 
-  test("serves its own page, not that of another organization", async () => {
+  test("serves its own page, not another organization's", async () => {
     await using made = await visitor();
     const { publish, restart, read, theirs } = made;
     const { json } = await theirs.api("GET", "/api/v1/status-pages");
@@ -340,7 +341,7 @@ describe("a host of its own", () => {
   });
 });
 
-test("a logo is served as what it is, and an SVG can do nothing where it is opened by itself", async () => {
+test("a logo is served with its type, and an SVG that is opened directly can do nothing", async () => {
   await using made = await visitor();
   const { api, defaultPage, read, restart } = made;
   const path = `/api/v1/status-pages/${(await defaultPage()).id}/logo`;
@@ -361,7 +362,7 @@ test("a logo is served as what it is, and an SVG can do nothing where it is open
   }
 });
 
-test("only the whole address of a public page's logo is kept for long, by whomever", async () => {
+test("only the full address of a public page's logo is cached for long", async () => {
   await using made = await visitor();
   const { api, defaultPage, publish, read, restart } = made;
   await publish({ hosts: ["status.team.example"] });
@@ -392,7 +393,7 @@ test("only the whole address of a public page's logo is kept for long, by whomev
     expect(await caching(path, undefined, { cookie })).toBe("private, no-cache");
 });
 
-test("without the style sheet, name, since, latency, state and uptime are words of their own", async () => {
+test("without the style sheet, name, since, latency, state and uptime are separate words", async () => {
   await using made = await visitor();
   const { job, publish, past, restart, read } = made;
   const { id, report } = await job({ name: "database" });
@@ -408,7 +409,7 @@ test("without the style sheet, name, since, latency, state and uptime are words 
   expect(text).toContain('<span class="recent" hidden="">30</span>');
 });
 
-test("a link to an incident is previewed with its title, its state and the page's logo", async () => {
+test("a link to an incident has a preview with its title, its state and the page's logo", async () => {
   await using made = await visitor();
   const { api, defaultPage, incident, post, read, restart } = made;
   const { id } = await incident({

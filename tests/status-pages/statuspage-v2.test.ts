@@ -4,8 +4,8 @@ import { v2Names } from "../../src/status-pages/formats/statuspage-v2.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
 import type { Json } from "../support/json.ts";
 
-// The shapes that https://metastatuspage.com/api publishes; what clients know beyond them is in
-// answers of pages that Statuspage runs: time_zone, groups, started_at, affected_components.
+// The shapes are published at https://metastatuspage.com/api. Pages on Statuspage also have
+// time_zone, groups, started_at and affected_components.
 
 const time = z.iso.datetime({ offset: true });
 const page = z.object({
@@ -21,7 +21,7 @@ const status = z.object({
   description: z.string().min(1),
 });
 
-// Lists are strict: a field that is missing or that no client knows fails.
+// The objects are strict: a missing or an unknown field fails.
 const component = z.strictObject({
   id: z.string().min(1),
   name: z.string().min(1),
@@ -41,7 +41,7 @@ const component = z.strictObject({
   only_show_if_degraded: z.boolean(),
   showcase: z.boolean(),
   start_date: z.string().nullable(),
-  /** Ours alone. */
+  /** Not in Statuspage's API. */
   not_judged_since: time.nullable().optional(),
   created_at: time,
   updated_at: time,
@@ -126,7 +126,7 @@ async function v2({ read }: Visitor, name: keyof typeof shapes, slug = "ours") {
   return shapes[name].parse(json());
 }
 
-/** A page of two sections with an outage, an open incident and one that is over. */
+/** A page of two sections with an outage, an open incident and a resolved one. */
 async function story() {
   const made = await visitor();
   const { incident, job, post, monitor, publish, time: clock } = made;
@@ -147,14 +147,14 @@ async function story() {
   return { ...made, up, down, paused, over, open };
 }
 
-test("every document has its published shape, on a page with everything and on an empty one", async () => {
+test("every document has its published shape, on a full page and on an empty one", async () => {
   await using made = await story();
   for (const name of v2Names) await v2(made, name);
   for (const name of v2Names) await v2(made, name, "theirs");
 });
 
 describe("components", () => {
-  test("are the sections as groups and their monitors in them", async () => {
+  test("are the sections as groups, and their monitors", async () => {
     await using made = await story();
     const { up, down, paused } = made;
     const { components: all } = await v2(made, "components");
@@ -189,7 +189,7 @@ describe("components", () => {
 });
 
 describe("incidents", () => {
-  test("are all of them or those that are open, newest first, with what they affect", async () => {
+  test("are all or only the open ones, newest first, with their affected components", async () => {
     await using made = await story();
     const { down, open, over } = made;
     const ids = async (name: "incidents" | "incidents/unresolved" | "summary") =>
@@ -270,7 +270,7 @@ describe("the indicator", () => {
     });
 });
 
-/** Plans work that is under way. */
+/** Schedules maintenance that is running. */
 async function plan({ api }: Visitor, fields: object = {}) {
   const body = {
     title: "Firmware",
@@ -305,7 +305,7 @@ describe("scheduled maintenance", () => {
     };
   }
 
-  test("is upcoming, active, completed; the summary has what is not over", async () => {
+  test("is upcoming, active or completed; the summary leaves out completed maintenance", async () => {
     await using made = await visitor();
     await plan(made);
     const later = { startsAt: "2026-11-21T09:00:00.000Z", endsAt: "2026-11-21T12:00:00.000Z" };
@@ -339,7 +339,7 @@ describe("scheduled maintenance", () => {
     });
   });
 
-  test("names the components that the page shows, of its monitors and its groups", async () => {
+  test("names the components that the page shows, from its monitors and groups", async () => {
     await using made = await visitor();
     const [shop, mail, other] = [await made.monitor(), await made.monitor(), await made.monitor()];
     const group = await made.group({ monitorIds: [mail.id, other.id] });
@@ -366,7 +366,7 @@ describe("scheduled maintenance", () => {
     expect((await made.read("/status/ours/feed.rss")).text).toContain(", 70 more&lt;/p&gt;");
   });
 
-  test("has an id for each time, which stays, as do those of its updates", async () => {
+  test("has a stable id per occurrence, as do its updates", async () => {
     await using made = await visitor();
     const id = await plan(made);
     const daily = await plan(made, { title: "Daily", rrule: "FREQ=DAILY" });
@@ -399,7 +399,7 @@ describe("scheduled maintenance", () => {
   });
 });
 
-test("the page was updated when something changed, not when it was asked for", async () => {
+test("the page's update time is that of a change, not of a request", async () => {
   await using made = await story();
   const updatedAt = async () => {
     await made.restart();
@@ -435,7 +435,7 @@ test("the page was updated when something changed, not when it was asked for", a
 });
 
 describe("what clients compare", () => {
-  test("a monitor's own updates say from which status it came to which", async () => {
+  test("updates of an automatic incident have the old and new component status", async () => {
     await using made = await visitor();
     const job = await made.job({ name: "API", autoIncidentSeverity: "major" });
     await job.report();
@@ -458,7 +458,7 @@ describe("what clients compare", () => {
     expect(one.components).toMatchObject([{ id: job.id, status: "operational", group: false }]);
   });
 
-  test("updates that people write leave statuses unknown, and without monitors there are none", async () => {
+  test("manual updates leave component statuses unknown, and incidents without monitors have none", async () => {
     await using made = await visitor();
     const { id: monitorId } = await made.monitor({ name: "Shop" });
     await made.publish({ sections: [listed("All", monitorId)] });
@@ -472,7 +472,7 @@ describe("what clients compare", () => {
     ]);
   });
 
-  test("a component has an address of its own, and one that the page does not show has none", async () => {
+  test("a component has its own address, and one that the page does not show has none", async () => {
     await using made = await story();
     const { components: all } = await v2(made, "components");
     for (const one of all) {
@@ -485,7 +485,7 @@ describe("what clients compare", () => {
       expect((await made.get(`/status/ours/api/v2/components/${id}.json`)).status).toBe(404);
   });
 
-  test("sections keep their ids in any order and under any other sections", async () => {
+  test("sections have stable ids in any order and next to any other sections", async () => {
     await using made = await visitor();
     const { api } = made;
     const [a, b] = [await made.monitor({ name: "A" }), await made.monitor({ name: "B" })];
@@ -509,7 +509,7 @@ describe("what clients compare", () => {
     }
   });
 
-  test("each maintenance has a link of its own, to its place on the page", async () => {
+  test("each maintenance has its own link, to its position on the page", async () => {
     await using made = await visitor();
     await plan(made, { title: "One" });
     await plan(made, {
@@ -526,7 +526,7 @@ describe("what clients compare", () => {
     for (const link of links) expect(text).toContain(` id="${new URL(link).hash.slice(1)}"`);
   });
 
-  test("feeds are also where Statuspage has them", async () => {
+  test("feeds are also at Statuspage's paths", async () => {
     await using made = await visitor();
     await made.publish({ hosts: ["status.team.example"] });
     await made.incident();

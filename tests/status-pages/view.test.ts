@@ -84,7 +84,7 @@ const totals = (fields: Partial<Totals>): Totals => ({
   ...fields,
 });
 
-/** `%` stands after a thin space. */
+/** Puts a thin space before `%`. */
 const thin = (text: string) => text.replaceAll(" %", "\u202f%");
 
 function shownDay(fields: Partial<Totals>) {
@@ -129,7 +129,7 @@ describe("a day", () => {
       expect(shownDay(fields)).toEqual({ tone: tone as "up", text: `2026-11-20: ${thin(text)}` }),
     );
 
-  test("has its place by its date in UTC, whatever the page's time zone; today is the last", () => {
+  test("is placed by its date in UTC, whatever the page's time zone; today is the last", () => {
     const days = new Map([[today - 89, totals({ downSeconds: 60 })]]);
     const timeZone = "Pacific/Auckland";
     const shown = view({ monitors: [monitor({ days })], page: { timeZone } }).sections[0];
@@ -141,7 +141,7 @@ describe("a day", () => {
 });
 
 describe("uptime", () => {
-  test("is that of the days that are shown, not of those before them", () => {
+  test("is that of the displayed days, not of earlier ones", () => {
     const days = new Map([
       [today, totals({ upSeconds: 60 })],
       [today - 30, totals({ downSeconds: 60 })],
@@ -152,13 +152,13 @@ describe("uptime", () => {
     expect([uptime(30), uptime(31)]).toEqual(["100 %", "50.00 %"].map(thin));
   });
 
-  test("of nothing measured is a dash, and maintenance alone is nothing measured", () => {
+  test("without measurements is a dash, and maintenance alone is no measurement", () => {
     const days = new Map([[today, totals({ maintenanceSeconds: 60 })]]);
     const shown = view({ monitors: [monitor(), monitor({ days })] }).sections[0]?.monitors;
     expect(shown?.map(({ figures }) => figures.uptime)).toEqual(["–", "–"]);
   });
 
-  test("is said with two decimals, never more than it was, and 100 % only where nothing failed", () => {
+  test("has two decimals, is never rounded up, and is 100 % only without failures", () => {
     const seconds = fc.integer({ min: 0, max: 365 * 86_400 });
     fc.assert(
       fc.property(seconds, seconds, (up, down) => {
@@ -174,7 +174,7 @@ describe("uptime", () => {
   });
 });
 
-test("a narrow window has the figures of the days that it shows", () => {
+test("of a narrow window covers only its displayed days", () => {
   const days = new Map([
     [today, totals({ upSeconds: 60 })],
     [today - 30, totals({ downSeconds: 60 })],
@@ -261,7 +261,7 @@ describe("the headline", () => {
 });
 
 describe("an incident", () => {
-  test("tells how long it lasts, in whole minutes, or how long it lasted", () => {
+  test("shows its duration so far in whole minutes, or its total duration", () => {
     const [shown] = view({ incidents: [incident()] }).incidents;
     expect(shown).toMatchObject({ isOpen: true, length: "8 min" });
     const end = { status: "resolved", resolvedAt: "2026-11-20T09:52:29.000Z" } as const;
@@ -270,7 +270,7 @@ describe("an incident", () => {
     expect(after.all).toMatchObject([{ isOpen: false, length: "less than a minute" }]);
   });
 
-  test("sums itself up with its newest update and the monitor's public name", () => {
+  test("is summarized by its newest update and the monitor's public name", () => {
     const update = {
       status: "identified",
       isMarkdown: true,
@@ -299,7 +299,7 @@ describe("past incidents", () => {
     return view({ incidents, page: { timeZone } }, Date.parse(at)).past;
   };
 
-  test("are those that began or ended in the last seven days of the page's time zone", () => {
+  test("started or ended in the last seven days of the page's time zone", () => {
     const cases: [createdAt: string, resolvedAt: string | null, isPast: boolean][] = [
       ["2026-11-13T22:59:00.000Z", "2026-11-13T22:59:59.000Z", false],
       ["2026-11-13T23:00:00.000Z", "2026-11-13T23:00:01.000Z", true],
@@ -314,7 +314,7 @@ describe("past incidents", () => {
       ]).toEqual([createdAt, isPast ? 1 : 0]);
   });
 
-  test("are of seven days where clocks are put forward or back, too", () => {
+  test("cover seven days also across clock changes", () => {
     const count = (at: string, createdAt: string) =>
       past(at, "Europe/Berlin", createdAt, createdAt).length;
     expect(count("2026-03-30T22:30:00.000Z", "2026-03-24T23:00:00.000Z")).toBe(1);
@@ -323,7 +323,7 @@ describe("past incidents", () => {
     expect(count("2026-10-27T22:30:00.000Z", "2026-10-20T21:59:59.000Z")).toBe(0);
   });
 
-  test("say on which day, from when until when and how long", () => {
+  test("show their days, times and duration", () => {
     const said = (createdAt: string, resolvedAt: string) => {
       const [one] = past("2026-11-20T10:00:00.000Z", "Europe/Berlin", createdAt, resolvedAt);
       return one && [one.day, one.hours, one.length];
@@ -363,7 +363,7 @@ describe("planned work", () => {
     ...fields,
   });
 
-  test("that comes again is told of once with its next times; what is under way stands apart", () => {
+  test("of a recurring window is shown once with its next times; running work is separate", () => {
     const windows = [
       window({ isRunning: true, monitors: [{ id: "m", name: "Shop" }] }),
       window({ startsAt: "2026-11-27T09:00:00.000Z", endsAt: "2026-11-27T11:00:00.000Z" }),
@@ -383,7 +383,7 @@ describe("planned work", () => {
   });
 });
 
-test("a latency is shown only where the page says so", () => {
+test("a latency is shown only if the page is set to show it", () => {
   const latency = (showLatency: boolean, latencyMs: number | null) =>
     view({ monitors: [monitor({ latencyMs })], page: { showLatency } }).sections[0]?.monitors[0]
       ?.latency;
@@ -394,7 +394,7 @@ test("a latency is shown only where the page says so", () => {
   ]);
 });
 
-test("what was checked last is told, and nothing where nothing was", () => {
+test("the time of the last check is shown, and nothing without one", () => {
   expect(view({}).checked).toBeNull();
   expect(view({ monitors: [monitor({ lastCheckedAt: null })] }).checked).toBeNull();
   const earlier = monitor({ lastCheckedAt: "2026-11-19T00:00:00.000Z" });

@@ -11,7 +11,7 @@ import { type Publisher, publisher } from "../support/subscribing.ts";
 import { listed, wordsOf } from "../support/visitor.ts";
 import type { Json } from "../support/json.ts";
 
-/** A page with a monitor under another name than its own, an outage of it, and all who hear of it. */
+/** A page with a renamed monitor, an outage of it, and all who are notified. */
 async function story() {
   const made = await publisher();
   const { api } = made;
@@ -39,7 +39,7 @@ async function story() {
   };
 }
 
-/** What everybody outside reads of one incident's title and of its newest update. */
+/** Public texts of one incident: its title and its newest update, in every output. */
 async function publicWords(made: Publisher, incidentId: string) {
   await made.restart();
   const at = async (part: string) => (await made.read(`/status/ours${part}`)).text;
@@ -77,8 +77,8 @@ async function publicWords(made: Publisher, incidentId: string) {
 
 const began = "Web shop is not responding. We are investigating.";
 
-describe("what a monitor did", () => {
-  test("is told outside under its public name, without the reason; inside with both", async () => {
+describe("text of an automatic incident", () => {
+  test("is published under its public name without the reason; inside with both", async () => {
     await using made = await story();
     await made.send();
     const { titles, messages } = await publicWords(made, made.incidentId);
@@ -95,7 +95,7 @@ describe("what a monitor did", () => {
     expect(JSON.stringify(json.data)).not.toContain("automatic");
   });
 
-  test("keeps its public words when somebody corrects its severity and sends the title along", async () => {
+  test("keeps its public text when a person corrects the severity and sends the title along", async () => {
     await using made = await story();
     const title = "db-7.internal is down";
     await made.post(made.incidentId, { title, severity: "minor" });
@@ -104,7 +104,7 @@ describe("what a monitor did", () => {
     expect(await made.preview({ title })).not.toContain("db-7");
   });
 
-  test("reads in the preview as it does outside", async () => {
+  test("reads the same in the preview as on the page", async () => {
     await using made = await story();
     const html = await made.preview({ message: "We look." });
     expect(wordsOf(html, ".inc h2 a")).toEqual(["Web shop is down"]);
@@ -112,8 +112,8 @@ describe("what a monitor did", () => {
   });
 });
 
-describe("what people write", () => {
-  test("is not taken for a monitor's words, whatever it says", async () => {
+describe("text of a person", () => {
+  test("is not mistaken for an automatic text, whatever it says", async () => {
     await using made = await story();
     const title = "The north is down with our supplier";
     const message = "Our supplier says the network is up again. We keep looking.";
@@ -131,7 +131,7 @@ describe("what people write", () => {
     expect(after.messages.json).toStartWith("Web shop is responding again");
   });
 
-  test("is told verbatim, whatever it is, messages as Markdown, on the page, in feeds, JSON and webhooks, and in mails", async () => {
+  test("is published verbatim, messages as Markdown, on the page, in feeds, JSON, webhooks and mails", async () => {
     await using made = await story();
     const phrases = ["is down", "is up again.", "db-7.internal", "Web shop", "<b>", "&amp;", "$&"];
     const marks = ["**", "*", "_", "`", "# ", "- ", "> ", "["];
@@ -176,7 +176,7 @@ describe("what people write", () => {
   });
 });
 
-test("no name, target or reason of a monitor is told outside, whatever its type does, nor any note", async () => {
+test("no internal name, target, reason or note of a monitor of any type is published", async () => {
   await using made = await publisher();
   await using hook = await made.hook();
   await made.mailbox();
@@ -220,7 +220,7 @@ test("no name, target or reason of a monitor is told outside, whatever its type 
     const ids = (await made.api("GET", "/api/v1/incidents")).json.data.map(
       ({ id }: { id: string }) => id,
     );
-    // An image is drawn of the title and the state that the incident's own page has.
+    // An image contains only the title and the state from the incident's own page.
     for (const part of partPaths.filter((one) => !one.endsWith(".png")))
       for (const id of part.includes(":id") ? ids : [""])
         told.push((await made.get(`/status/ours${part.replace(":id", id)}`)).text);

@@ -19,7 +19,7 @@ async function inviting(appliance: TestAppliance) {
 }
 
 describe("an invitation", () => {
-  test("is made by admins and shows its link once", async () => {
+  test("is created by admins and shows its link once", async () => {
     const appliance = await testAppliance();
     const { owner, invite } = await inviting(appliance);
     const made = await invite("bea@team.example");
@@ -43,7 +43,7 @@ describe("an invitation", () => {
     expect((await page("POST", invitations, { body: {} })).status).toBe(403);
   });
 
-  test("leads to where the admin is, unless that is this machine's own address", async () => {
+  test("leads to the address that the admin uses, unless that is the machine's own", async () => {
     const appliance = await testAppliance();
     const { invite } = await inviting(appliance);
     const { link } = (await invite("bea@team.example", "member", { Host: "192.168.1.5:3210" })).json
@@ -51,7 +51,7 @@ describe("an invitation", () => {
     expect(link).toStartWith("http://192.168.1.5:3210/invitation#");
   });
 
-  test("of the same address replaces the earlier one", async () => {
+  test("for the same address replaces the earlier one", async () => {
     const appliance = await testAppliance();
     const { owner, tokenFor } = await inviting(appliance);
     const first = await tokenFor("bea@team.example");
@@ -62,7 +62,7 @@ describe("an invitation", () => {
     );
   });
 
-  test("of a member is a conflict, and an owner is invited only by owners", async () => {
+  test("for a member is a conflict, and only owners invite owners", async () => {
     const appliance = await testAppliance();
     const { invite } = await inviting(appliance);
     const { email, page } = await member(appliance, "admin");
@@ -75,7 +75,7 @@ describe("an invitation", () => {
     expect((await invite("cleo@team.example", "owner")).status).toBe(201);
   });
 
-  test("can be taken back, by its own organization alone", async () => {
+  test("can be revoked, only by its own organization", async () => {
     const appliance = await testAppliance();
     const { owner, invite } = await inviting(appliance);
     const { id, link } = (await invite("bea@team.example")).json.data;
@@ -89,7 +89,7 @@ describe("an invitation", () => {
     expect((await newBrowser(appliance).post("/invitations/look", { token })).status).toBe(404);
   });
 
-  test("is over after seven days, and removed", async () => {
+  test("expires after seven days, and is removed", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
     const token = await tokenFor("bea@team.example");
@@ -102,7 +102,7 @@ describe("an invitation", () => {
     expect(dump(appliance)).not.toContain("bea@team.example");
   });
 
-  test("that is no invitation is refused in the words of the API", async () => {
+  test("that is invalid is rejected in the API's format", async () => {
     const appliance = await testAppliance();
     const { owner } = await inviting(appliance);
     const before = dump(appliance);
@@ -120,7 +120,7 @@ describe("an invitation", () => {
 });
 
 describe("accepting", () => {
-  test("makes somebody new, who chooses a name and a password and is signed in", async () => {
+  test("creates a new person, who chooses a name and a password and is signed in", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
     const token = await tokenFor("bea@team.example", "viewer");
@@ -144,7 +144,7 @@ describe("accepting", () => {
     );
   });
 
-  test("asks somebody new for what is missing, at its field", async () => {
+  test("asks a new person for missing fields", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
     const token = await tokenFor("bea@team.example");
@@ -163,7 +163,7 @@ describe("accepting", () => {
     expect((await bea.post("/invitations/look", { token })).status).toBe(200);
   });
 
-  test("adds somebody known who is signed in, or who gives their password", async () => {
+  test("adds an existing person who is signed in or gives their password", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
     const known = await person(appliance, appliance.theirs.id, "owner", {
@@ -186,7 +186,7 @@ describe("accepting", () => {
     expect((await stranger.page("GET", "/session")).json.data.person.id).toBe(other.id);
   });
 
-  test("by somebody with two-factor signs them in only with their code", async () => {
+  test("by a person with two-factor signs them in only after their code", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
     const known = await person(appliance, appliance.theirs.id, "viewer");
@@ -197,7 +197,7 @@ describe("accepting", () => {
     expect((await zoe.page("GET", "/people")).status).toBe(401);
   });
 
-  test("tells whoever holds the link nothing of who signs in with the address elsewhere", async () => {
+  test("does not reveal who uses the address in another organization", async () => {
     const appliance = await testAppliance({ attemptsPerMinute: 100 });
     const { tokenFor } = await inviting(appliance);
     const known = await person(appliance, appliance.theirs.id, "owner", {
@@ -238,7 +238,7 @@ describe("accepting", () => {
     verify.mockRestore();
     expect(taken).toEqual(free);
     expect(kept.values(known.id)).toEqual(before);
-    // Each of the two signs in with their own password, and one computation decides.
+    // Each signs in with their own password; one computation must find the right one.
     const ids = await Promise.all(
       [password, "somebody's guess"].map(async (secret) => {
         const one = newBrowser(appliance);
@@ -253,7 +253,7 @@ describe("accepting", () => {
     count.mockRestore();
   });
 
-  test("as somebody new with the password that one signs in with elsewhere joins as oneself", async () => {
+  test("by a person with the password of an existing account joins with that account", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
     const known = await person(appliance, appliance.theirs.id, "owner");
@@ -264,7 +264,7 @@ describe("accepting", () => {
     expect([data.person.id, data.organizations.length]).toEqual([known.id, 2]);
   });
 
-  test("of two at once, one joins", async () => {
+  test("by two requests at once succeeds once", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
     const token = await tokenFor("bea@team.example");
@@ -275,7 +275,7 @@ describe("accepting", () => {
     expect(answers.filter(({ status }) => [404, 409].includes(status))).toHaveLength(1);
   });
 
-  test("a wrong token is told nothing, and can't be guessed for long", async () => {
+  test("a wrong token reveals nothing, and guessing is limited", async () => {
     const appliance = await testAppliance();
     const { tokenFor } = await inviting(appliance);
     await tokenFor("bea@team.example");
@@ -287,11 +287,11 @@ describe("accepting", () => {
   });
 });
 
-describe("whoever invites has to be entitled when it is accepted", () => {
+describe("the creator of an invitation must still be entitled when it is accepted", () => {
   const open = (appliance: TestAppliance) =>
     appliance.database.query("SELECT email FROM invitations ORDER BY email").values().flat();
 
-  /** An owner, and somebody of this role who has invited one of each role that they may. */
+  /** An owner, and a person of this role with an invitation for each role that they can invite. */
   async function inviter(role: "admin" | "owner") {
     const appliance = await testAppliance();
     const owner = await member(appliance, "owner");
@@ -307,7 +307,7 @@ describe("whoever invites has to be entitled when it is accepted", () => {
     return { appliance, owner, who, accept };
   }
 
-  test("removed, they leave no invitation behind", async () => {
+  test("removing them revokes their invitations", async () => {
     const { appliance, owner, who, accept } = await inviter("owner");
     await owner.page("POST", invitations, { body: { email: "kept@new.example", role: "viewer" } });
     expect((await owner.page("DELETE", `/dashboard/people/${who.id}`)).status).toBe(200);
@@ -317,7 +317,7 @@ describe("whoever invites has to be entitled when it is accepted", () => {
     expect(appliance.database.query(ended).values()).toEqual([[4]]);
   });
 
-  test("with a lower role, they keep those that it may still make", async () => {
+  test("a lower role retains the invitations that it could create", async () => {
     const { appliance, owner, who, accept } = await inviter("owner");
     const to = (role: string) =>
       owner.page("PATCH", `/dashboard/people/${who.id}`, { body: { role } });
@@ -333,7 +333,7 @@ describe("whoever invites has to be entitled when it is accepted", () => {
     expect((await accept("viewer")).status).toBe(404);
   });
 
-  test("however the role was lost, none of theirs opens anything", async () => {
+  test("however they lost the role, none of their invitations works", async () => {
     const { appliance, who, accept } = await inviter("admin");
     const demote = (sql: string) => appliance.database.query(sql).run(who.id);
     demote("UPDATE memberships SET role = 'member' WHERE person_id = ?");
@@ -343,7 +343,7 @@ describe("whoever invites has to be entitled when it is accepted", () => {
     expect(open(appliance)).toHaveLength(3);
   });
 
-  test("removed at the moment of the acceptance, one of the two is first and the other sees it", async () => {
+  test("a removal and an acceptance at once: the later one sees the earlier", async () => {
     for (let round = 0; round < 5; round++) {
       const { appliance, owner, who, accept } = await inviter("admin");
       const [removed, accepted] = await Promise.all([

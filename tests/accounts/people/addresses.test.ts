@@ -11,7 +11,7 @@ import { joined, newBrowser, password, person } from "../../support/visiting.ts"
 
 const email = "zoe@team.example";
 
-/** Two people who sign in with one address, one of each organization. */
+/** Two people with one address, in different organizations. */
 async function namesakes() {
   const appliance = await testAppliance();
   const { ours, theirs } = appliance;
@@ -20,7 +20,7 @@ async function namesakes() {
   return { ...appliance, appliance, one, other };
 }
 
-test("of several with one address the operator says which, by an organization", async () => {
+test("the operator distinguishes people with one address by an organization", async () => {
   const made = await namesakes();
   const { store, ours, theirs, one, other, appliance } = made;
   const before = dump(made);
@@ -41,7 +41,7 @@ test("of several with one address the operator says which, by an organization", 
   expect([await signedIn(password), await signedIn(input.password)]).toEqual([one.id, other.id]);
 });
 
-test("nobody is added to an organization twice, nor two of one address", async () => {
+test("no person joins an organization twice, and no two people in it have one address", async () => {
   const made = await namesakes();
   const { ours, one, other, appliance } = made;
   const input = { name: "Zoe", email, password, role: "viewer" as const };
@@ -51,7 +51,7 @@ test("nobody is added to an organization twice, nor two of one address", async (
   await page.signIn(third.email);
   const body = { email, role: "viewer" };
   expect((await page.post("/invitations", body)).status).toBe(409);
-  // Who came in between is found at the moment of the write.
+  // A member who joined in the meantime is detected by the write.
   await page.page("DELETE", `/people/${one.id}`);
   const { link } = (await page.post("/invitations", body)).json.data;
   await joined(appliance, ours.id, other.id, "viewer");
@@ -64,7 +64,7 @@ test("nobody is added to an organization twice, nor two of one address", async (
   expect(late.status).toBe(409);
 });
 
-test("whom the operator adds is somebody new, who can sign in beside everybody else of the address", async () => {
+test("the operator adds a new person, who can sign in next to others with that address", async () => {
   const appliance = await testAppliance();
   const { ours, theirs, store } = appliance;
   const mallory = await person(appliance, theirs.id, "viewer", { email });
@@ -83,7 +83,7 @@ test("whom the operator adds is somebody new, who can sign in beside everybody e
     await page.signIn(email, secret);
     expect((await page.page("GET", "/session")).json.data.person.id).toBe(id);
   }
-  // Of two, one has a place in each: neither is taken for the other.
+  // Each of the two is in one of the organizations, so the call is ambiguous.
   expect((await onlyPersonOf(store, email, ours.id)).id).toBe(zoe.id);
   const again = { email, role: "viewer" as const };
   expect(await refusal(addExisting(ours.scope, { ...again, memberOf: theirs.id }))).toBe(

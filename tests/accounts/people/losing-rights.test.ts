@@ -12,7 +12,7 @@ afterEach(async () => {
 
 type Member = Awaited<ReturnType<typeof member>>;
 
-/** An owner, and an admin of ours who is a viewer of theirs, with a page of each open. */
+/** An owner, and an admin of ours who is a viewer of theirs, each with an open page. */
 async function snapshot() {
   const made = await dashboard();
   await made.live.start();
@@ -43,7 +43,7 @@ const ways: [
 
 for (const [what, lose, left] of ways)
   describe(`${what} in one organization`, () => {
-    test("ends nothing in the others, where the same session goes on", async () => {
+    test("does not affect the others, in which the session continues", async () => {
       const { owner, bea, theirs, follow } = await snapshot();
       const other = await follow(bea, theirs.id);
       expect((await lose(owner, bea.id)).status).toBe(200);
@@ -56,9 +56,9 @@ for (const [what, lose, left] of ways)
       await other.leave();
     });
 
-    // On rqlite the two may be written in the other order.
+    // On rqlite the two writes can have the other order.
     test.skipIf(isOnRqlite)(
-      "ends what it gave there at once: open pages, which hear nothing of what comes after, and permissions",
+      "closes their open pages there before later events, and ends their permissions",
       async () => {
         const { owner, bea, ours, api, follow } = await snapshot();
         const own = await follow(bea, ours.id);
@@ -82,7 +82,7 @@ for (const [what, lose, left] of ways)
       },
     );
 
-    test("ends the keys that they made, and nobody else's", async () => {
+    test("revokes the keys that they created, and no others", async () => {
       const { owner, bea, ours, api, client, time, database } = await snapshot();
       const make = async ({ page }: Member) =>
         (
@@ -104,7 +104,7 @@ for (const [what, lose, left] of ways)
     });
   });
 
-test("an owner who becomes an admin keeps the keys: an admin makes them as well", async () => {
+test("an owner who becomes an admin retains their keys, because admins can create them", async () => {
   const { owner, client, time, made } = await snapshot();
   const second = await member(made, "owner");
   const { key } = (await second.page("POST", "/dashboard/api-keys", { body: { name: "Script" } }))
@@ -114,7 +114,7 @@ test("an owner who becomes an admin keeps the keys: an admin makes them as well"
   expect((await client(key)("GET", "/api/v1/monitors")).status).toBe(200);
 });
 
-test("a key that an admin makes at the moment they are made a member opens nothing after it", async () => {
+test("a key that an admin creates while being demoted to member stops working", async () => {
   for (let round = 0; round < 5; round++) {
     const { owner, bea, client, time, ours } = await snapshot();
     const [, key] = await Promise.all([
@@ -130,7 +130,7 @@ test("a key that an admin makes at the moment they are made a member opens nothi
   }
 });
 
-test("a new password ends the open pages of every other session", async () => {
+test("a new password closes the open pages of all other sessions", async () => {
   const { bea, ours, follow, made } = await snapshot();
   const other = await visitor(made, bea.id);
   const stream = await follow(other, ours.id);

@@ -5,7 +5,7 @@ import { joined, member, newBrowser, person, statusesOf } from "../../support/vi
 
 const people = "/dashboard/people";
 
-test("everybody of the organization is listed by name, to viewers as well", async () => {
+test("all members are listed by name, also for viewers", async () => {
   const appliance = await testAppliance();
   await person(appliance, appliance.theirs.id, "owner", { name: "Zoe" });
   await person(appliance, appliance.ours.id, "owner", { name: "Cleo", email: "c@team.example" });
@@ -51,14 +51,14 @@ describe("roles", () => {
       expect(organizations).toMatchObject([{ role: status === 200 ? to : from }]);
     });
 
-  test("nobody lifts themselves", async () => {
+  test("no one can raise their own role", async () => {
     const appliance = await testAppliance();
     const { page, id } = await member(appliance, "admin");
     const { status } = await page("PATCH", `${people}/${id}`, { body: { role: "owner" } });
     expect(status).toBe(403);
   });
 
-  test("a role that is the same changes nothing", async () => {
+  test("setting the same role changes nothing", async () => {
     const appliance = await testAppliance();
     const { page } = await member(appliance, "admin");
     const other = await member(appliance, "viewer");
@@ -112,7 +112,7 @@ describe("the last owner", () => {
   });
 });
 
-describe("removing somebody", () => {
+describe("removing a member", () => {
   test("ends their sessions, and deletes people without an organization", async () => {
     const appliance = await testAppliance();
     const { page } = await member(appliance, "admin");

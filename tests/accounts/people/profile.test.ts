@@ -13,7 +13,7 @@ import {
 
 const profile = "/dashboard/profile";
 
-test("one's own name can be changed, and with the password the address, which signs in from then on", async () => {
+test("people can change their name, and with their password the address that they sign in with", async () => {
   const appliance = await testAppliance();
   const { page, id, email } = await member(appliance, "viewer");
   expect((await page("PATCH", profile, { body: { name: "A", email } })).status).toBe(200);
@@ -27,7 +27,7 @@ test("one's own name can be changed, and with the password the address, which si
   expect((await newBrowser(appliance).signIn("ADA@new.example")).status).toBe(200);
 });
 
-test("whoever wants to reads times in a zone of their own, and others in the organization's", async () => {
+test("people can choose a time zone; the default is the organization's", async () => {
   const { page } = await member(await testAppliance(), "viewer");
   const zoneOf = async () => (await page("GET", "/dashboard/session")).json.data.person.timeZone;
   expect(await zoneOf()).toBeNull();
@@ -39,7 +39,7 @@ test("whoever wants to reads times in a zone of their own, and others in the org
   expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "timeZone"]);
 });
 
-test("another address takes the password, which can't be guessed for long", async () => {
+test("changing the address requires the password, and guessing is limited", async () => {
   const appliance = await testAppliance({ attemptsPerMinute: 2 });
   const { page } = await member(appliance, "viewer");
   const before = dump(appliance);
@@ -57,7 +57,7 @@ test("another address takes the password, which can't be guessed for long", asyn
   expect(dump(appliance)).toBe(before);
 });
 
-test("an address of somebody in one's organization is a conflict, one's own in capitals is not", async () => {
+test("an address of another member is a conflict, and the same address in capitals is not", async () => {
   const appliance = await testAppliance();
   const one = await member(appliance, "viewer", { email: "one@team.example" });
   const other = await member(appliance, "viewer", { email: "two@team.example" });
@@ -72,7 +72,7 @@ test("an address of somebody in one's organization is a conflict, one's own in c
   expect(statusesOf(both)).toEqual([200, 409]);
 });
 
-test("an address that somebody of another organization has is taken as any: the answer, the work and the sign-in tell nothing", async () => {
+test("an address from another organization is accepted like any other, and reveals nothing", async () => {
   const appliance = await testAppliance();
   const { email: taken } = await person(appliance, appliance.theirs.id, "owner");
   const argon2 = spyOn(crypto, "argon2");
@@ -103,7 +103,7 @@ test("an address that somebody of another organization has is taken as any: the 
   expect((await newBrowser(appliance).signIn(taken)).status).toBe(200);
 });
 
-test("two with one address have two passwords: who would take the other's is asked for another, and has guessed", async () => {
+test("two people with one address need different passwords, and an attempt with the other's counts as a guess", async () => {
   const appliance = await testAppliance({ attemptsPerMinute: 2 });
   const theirs = await person(appliance, appliance.theirs.id, "owner");
   const { page } = await member(appliance, "viewer");
@@ -113,7 +113,7 @@ test("two with one address have two passwords: who would take the other's is ask
   expect([(await take()).status, (await take()).status]).toEqual([422, 429]);
 });
 
-test("a password under a shared address can't be looked for by changing one's own", async () => {
+test("changing one's password can't find another person's with the same address", async () => {
   const appliance = await testAppliance({ attemptsPerMinute: 5 });
   const { page, email } = await member(appliance, "viewer");
   await person(appliance, appliance.theirs.id, "owner", { email });
@@ -133,7 +133,7 @@ test("a password under a shared address can't be looked for by changing one's ow
   expect(statuses).toEqual([200, 200, 200, 422, 422, 429, 429]);
 });
 
-test("what is no profile is refused, and changes nothing", async () => {
+test("an invalid profile is rejected and changes nothing", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "viewer");
   const before = dump(appliance);
@@ -157,7 +157,7 @@ test("what is no profile is refused, and changes nothing", async () => {
 describe("a new password", () => {
   const chosen = "another long password";
 
-  test("takes the current one, and ends all other sessions", async () => {
+  test("requires the current one, and ends all other sessions", async () => {
     const appliance = await testAppliance();
     const { page, id, email, cookie } = await member(appliance, "viewer");
     appliance.time.now += 5_000;
@@ -166,7 +166,7 @@ describe("a new password", () => {
     expect((await page("POST", `${profile}/password`, { body })).status).toBe(200);
     expect((await other.page("GET", "/dashboard/people")).status).toBe(401);
     expect((await page("GET", "/dashboard/people")).status).toBe(200);
-    // A copy of the cookie is worth nothing any more, and the session no younger than it was.
+    // A copy of the cookie is invalid now, and the session keeps its start time.
     expect((await browser(appliance, cookie)("GET", "/dashboard/people")).status).toBe(401);
     const sessions = (await page("GET", "/dashboard/sessions")).json.data;
     expect(sessions).toMatchObject([{ current: true, createdAt: "2026-11-20T10:00:00.000Z" }]);
@@ -174,7 +174,7 @@ describe("a new password", () => {
     expect((await newBrowser(appliance).signIn(email, chosen)).status).toBe(200);
   });
 
-  test("is refused at its field: a wrong current one, one that anybody would try", async () => {
+  test("is rejected at its field if the current one is wrong or the new one is common", async () => {
     const appliance = await testAppliance();
     const { page, email } = await member(appliance, "viewer");
     const before = dump(appliance);
@@ -192,7 +192,7 @@ describe("a new password", () => {
     expect(dump(appliance)).toBe(before);
   });
 
-  test("of a borrowed browser can't be guessed for long", async () => {
+  test("can't be guessed for long in a borrowed browser", async () => {
     const appliance = await testAppliance({ attemptsPerMinute: 2 });
     const { page } = await member(appliance, "viewer");
     const body = { current: "not my password", password: chosen };

@@ -2,24 +2,24 @@ import { expect, test } from "bun:test";
 import { isAtLeast, type Role } from "../../../src/core/roles.ts";
 import { emailKeyOf, validatePassword, mayManage } from "../../../src/accounts/people/rules.ts";
 
-test("each role may do what the lower ones may", () => {
+test("each role includes the rights of the lower ones", () => {
   const ranked: Role[] = ["viewer", "member", "admin", "owner"];
   for (const [index, role] of ranked.entries())
     expect(ranked.filter((needed) => isAtLeast(role, needed))).toEqual(ranked.slice(0, index + 1));
 });
 
-test("only owners manage owners, and nobody below an admin manages anybody", () => {
+test("only owners manage owners, and roles below admin manage no one", () => {
   expect(mayManage("owner", "owner")).toBe(true);
   expect(mayManage("admin", "owner")).toBe(false);
   expect(mayManage("admin", "admin")).toBe(true);
   expect(mayManage("member", "viewer")).toBe(false);
 });
 
-test("an address is compared in lower case, however its letters are composed", () => {
+test("addresses are compared in lower case and one Unicode form", () => {
   expect(emailKeyOf("Ren\u00c9@Team.Example")).toBe(emailKeyOf("rene\u0301@team.example"));
 });
 
-test("a password is not one's own name, the organization's or the address, and none of the commonest", () => {
+test("a password must not be the person's name, the organization or the address, or a common one", () => {
   const known = ["ada.lovelace@team.example", "Ada Lovelace", "Analytical Engines"];
   for (const bad of [
     "ADA.LOVELACE@team.example",

@@ -7,7 +7,7 @@ import { newBrowser } from "../../support/visiting.ts";
 
 const tokenIn = (link: string) => link.split("#")[1] ?? "";
 
-test("passwords, tokens, cookies, codes and keys are nowhere but in the answer that makes them", async () => {
+test("passwords, tokens, cookies, codes and keys are only in the response that creates them", async () => {
   const appliance = await testAppliance({ attemptsPerMinute: 100 });
   const { time } = appliance;
   const first = "CANARY first password";

@@ -78,7 +78,7 @@ for (const [where, address, isKnown] of [
   });
 
 for (const exists of [true, false])
-  test(`a network has twenty wrong passwords an hour for an address that ${exists ? "somebody" : "nobody"} has, until somebody is signed in there`, async () => {
+  test(`a network has twenty wrong passwords an hour for an address that ${exists ? "exists" : "does not exist"}, until a person is signed in there`, async () => {
     const appliance = await testAppliance({ addressOf });
     const { id, email } = await person(appliance, appliance.ours.id, "owner");
     const address = exists ? "10.3.0.1" : "10.3.0.2";

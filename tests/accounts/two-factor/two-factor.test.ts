@@ -143,7 +143,7 @@ describe("signing in", () => {
   }
 
   test.each([1, 400, 3650])(
-    "takes codes again after a sign-in with a clock %d days ahead",
+    "accepts codes again after a sign-in with a clock %d days ahead",
     async (days) => {
       const appliance = await testAppliance();
       const { email, code } = await guarded(appliance);

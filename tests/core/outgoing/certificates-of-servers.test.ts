@@ -38,7 +38,7 @@ const byNew = certify(inter, newRoot, { isAuthority, to: 100 });
 const byOldExpired = certify(inter, oldRoot, { isAuthority, from: -50, to: -1 });
 const leafPem = certify(leaf, inter, { names });
 
-/** What is found where this is sent and that is trusted. */
+/** Findings for a server that sends `chain` and a client that trusts `authorities`. */
 async function found(chain: string[], authorities: string, subject = leaf, fields: object = {}) {
   await using server = await sending(subject, ...chain);
   return await check("tls", { host: "localhost", port: server.port, ...fields }, { authorities });
@@ -47,7 +47,7 @@ async function found(chain: string[], authorities: string, subject = leaf, field
 describe("a path to a trusted authority", () => {
   const untrusted = /authority (that )?is not trusted|authority that is not trusted/;
 
-  test("is found whichever way the server's certificates are sorted", async () => {
+  test("is found for any order of the server's certificates", async () => {
     for (const chain of [
       [leafPem, byNew],
       [leafPem, byNew, byOldExpired],
@@ -62,7 +62,7 @@ describe("a path to a trusted authority", () => {
     });
   });
 
-  test("is not believed where a certificate on it must not be", async () => {
+  test("is rejected if one of its certificates is invalid", async () => {
     const impostor = party("Intermediate X");
     const nameConstraints = Buffer.from("300da00b3009820774657374", "hex");
     const bad: [string, string, Party?][] = [
@@ -95,7 +95,7 @@ describe("a path to a trusted authority", () => {
     expect((await found([below, deeper, byOld, byNew], newRootPem)).status).toBe("up");
   });
 
-  test("says what is wrong where a certificate is not made for its use", async () => {
+  test("is rejected with the reason if a certificate is not meant for its use", async () => {
     const foundBy = async (chain: string[]) => (await found(chain, newRootPem)).message;
     const wrongUse = "The certificate, or one that issued it, may not be used for this purpose.";
     const client = certify(leaf, inter, { names, usages: ["2b06010505070302"] });
@@ -108,13 +108,13 @@ describe("a path to a trusted authority", () => {
     );
   });
 
-  test("ends at an intermediate that the organization trusts", async () => {
+  test("ends at an intermediate certificate that the organization trusts", async () => {
     expect(await found([leafPem], byNew)).toMatchObject({ status: "up" });
     expect(await found([leafPem, byNew], byNew)).toMatchObject({ status: "up" });
     expect((await found([leafPem, byOld], root(party("other")))).message).toMatch(untrusted);
   });
 
-  test("has its expired authority named as such", async () => {
+  test("with an expired authority names that authority", async () => {
     const expiredRoot = root(oldRoot, { from: -50, to: -1 });
     expect((await found([leafPem, byOld], expiredRoot)).message).toBe(
       "A certificate between this one and its authority, or the authority's own, has expired.",
@@ -125,7 +125,7 @@ describe("a path to a trusted authority", () => {
     );
   });
 
-  test("is looked for within bounds", () => {
+  test("is searched within limits", () => {
     const parties = Array.from({ length: 40 }, () => party("same"));
     const sent = [
       certify(leaf, parties[0] as Party, { names }),
@@ -139,8 +139,8 @@ describe("a path to a trusted authority", () => {
   });
 });
 
-describe("the first end on the path", () => {
-  test("is an intermediate's or the authority's own, and named so", async () => {
+describe("the first expiry on the path", () => {
+  test("can be an intermediate's or the authority's, and is named so", async () => {
     const soon = certify(inter, newRoot, { isAuthority, to: 2.5 });
     const on = /on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/.source;
     const says = (start: string) => expect.stringMatching(new RegExp(`^${start}, ${on}`));
@@ -177,7 +177,7 @@ describe("the first end on the path", () => {
       });
   });
 
-  test("degrades and is asserted by other types, too", async () => {
+  test("affects other monitor types, too", async () => {
     const soon = certify(inter, newRoot, { isAuthority, to: 2.5 });
     await using server = await sending(leaf, leafPem, soon);
     const fields = { host: "localhost", port: server.port, tls: true };
@@ -227,7 +227,7 @@ describe("the names of a certificate", () => {
   });
 });
 
-/** The server's name in a ClientHello (RFC 8446 §4.1.2, RFC 6066 §3); null where there is none. */
+/** Server name in a ClientHello (RFC 8446 §4.1.2, RFC 6066 §3); null without one. */
 function nameIn(hello: Buffer): string | null {
   let at = 5 + 4 + 2 + 32;
   at += 1 + hello.readUInt8(at);
@@ -240,7 +240,7 @@ function nameIn(hello: Buffer): string | null {
   return null;
 }
 
-test("the server is asked for a name without its last dot, in A-labels, and never for an address", async () => {
+test("the server name is sent without a trailing dot, in A-labels, and never for an address", async () => {
   const cases: [object, string | null][] = [
     [{ host: "127.0.0.1" }, null],
     [{ host: "localhost" }, "localhost"],

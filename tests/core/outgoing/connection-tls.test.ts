@@ -100,7 +100,7 @@ describe("over TLS", () => {
     },
   );
 
-  test("a port that speaks another language, hangs up or resets gives a reason", async () => {
+  test("a port that speaks another protocol, hangs up or resets yields a reason", async () => {
     const reasons: [answers: (bytes: unknown) => string | null, reason: string][] = [
       [() => "HTTP/1.1 400 Bad Request\r\n\r\n", "No TLS connection could be established."],
       [() => "\x15\x03\x03\x00\x02\x02\x50", "No TLS connection could be established."],

@@ -1,3 +1,4 @@
+/** Outgoing TCP connections: choice of address, data, resets and timeouts. */
 import { describe, expect, test } from "bun:test";
 import type { Address } from "../../../src/core/outgoing/context.ts";
 import { dial } from "../../../src/core/outgoing/connection.ts";
@@ -11,7 +12,7 @@ const second: Address = { address: "127.0.0.2", family: 4, isPrivate: true };
 const third: Address = { address: "127.0.0.3", family: 4, isPrivate: true };
 
 describe("of several addresses", () => {
-  test("one that refuses is passed over, and the next one is used", async () => {
+  test("one that refuses is skipped, and the next one is used", async () => {
     const { context, end } = dialing();
     await using server = await listener((socket) => void socket.end("second"), second);
     const connection = await dial([first, second], server.port, context);
@@ -20,7 +21,7 @@ describe("of several addresses", () => {
     await server.untilAllClosed();
   });
 
-  test("the first that takes the connection is used, and no other is asked", async () => {
+  test("the first that accepts is used, and no other is tried", async () => {
     const { context, end } = dialing();
     await using server = await listener((socket) => void socket.end("first"));
     const { port } = server;
@@ -31,14 +32,14 @@ describe("of several addresses", () => {
     expect(other.accepted()).toBe(0);
   });
 
-  test("when all refuse, that is the reason; when there is none, that", async () => {
+  test("if all refuse, that is the reason; if there are none, that is", async () => {
     const port = freePort();
     const refused = reasonOf(dial([first, second, third], port, dialing().context));
     expect(await refused).toBe("The connection was refused.");
     expect(() => dial([], port, dialing().context)).toThrow("The name has no address.");
   });
 
-  test.skipIf(!canBeSilent)("a silent one does not hold up the next", async () => {
+  test.skipIf(!canBeSilent)("a silent one does not delay the next", async () => {
     const { context, end } = dialing();
     using silent = silentAddress();
     const { port } = silent;
@@ -59,7 +60,7 @@ describe("of several addresses", () => {
 });
 
 describe("a connection", () => {
-  test("hands over what arrived before anybody read, and what arrives then", async () => {
+  test("delivers data that arrived before and during a read", async () => {
     const { context, end } = dialing();
     await using server = await listener((socket) => {
       socket.write("early ");
@@ -80,7 +81,7 @@ describe("a connection", () => {
     end();
   });
 
-  test("brings large writes over whole and in order, although the other side reads slowly", async () => {
+  test("transfers large writes completely and in order to a slow reader", async () => {
     const { context, end } = dialing();
     const received: Buffer[] = [];
     await using server = await listener((socket) => {
@@ -100,7 +101,7 @@ describe("a connection", () => {
     end();
   });
 
-  test("that is reset says so to whoever reads, also to who reads later", async () => {
+  test("that is reset reports it to current and later readers", async () => {
     const closedEarly = "The connection was closed before the answer was complete.";
     const { context, end } = dialing();
     await using server = await listener((socket) => {
@@ -116,7 +117,7 @@ describe("a connection", () => {
     end();
   });
 
-  test("is closed at the end of its check, though the other side hangs, reads nothing or never ends", async () => {
+  test("is closed at the end of its check, even if the other side hangs, does not read or never ends", async () => {
     const greetings = [
       () => {},
       (socket: { pause(): unknown }) => void socket.pause(),
@@ -137,7 +138,7 @@ describe("a connection", () => {
   });
 
   test.skipIf(!canBeSilent)(
-    "that never comes about is given up, again and again, without piling up",
+    "that never opens is given up, repeatedly, without leftovers",
     async () => {
       using silent = silentAddress();
       for (let round = 0; round < 5; round++) {
@@ -149,12 +150,13 @@ describe("a connection", () => {
         end();
         expect(await dialed).toBe("No connection could be established.");
       }
-      // What keeps the address silent, and the first of the five, which the system gives up in its own time.
+      // The connection that makes the address silent, and the first of the five, which the system
+      // gives up.
       await untilNoneTo(silent.port, 2);
     },
   );
 
-  test("that comes about after its check has ended is closed at once", async () => {
+  test("that opens after its check has ended is closed at once", async () => {
     const { context, end } = dialing();
     await using server = await listener((socket) => void socket.resume());
     const reason = reasonOf(dial([first], server.port, context));

@@ -1,3 +1,4 @@
+/** Each address field of monitors, channels and other records rejects denied targets. */
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { channelKinds } from "../../../src/alerting/channels/kinds-schema.ts";
@@ -12,7 +13,7 @@ import { member } from "../../support/visiting.ts";
 type TestSetUp = Awaited<ReturnType<typeof dashboard>>;
 type Way = { what: string; field: string; body: (host: string, port: number) => object };
 
-/** Fields that hold an address to connect to, and how a test writes one there. */
+/** Fields with an address to connect to, and how a test sets one. */
 const places: Record<string, (host: string, port: number, sample: string) => unknown> = {
   url: (host, port, sample) => `${sample.startsWith("ws") ? "ws" : "http"}://${host}:${port}/`,
   server: (host, port) => `http://${host}:${port}`,
@@ -25,16 +26,19 @@ const places: Record<string, (host: string, port: number, sample: string) => unk
   steps: (host, port) => [{ url: `http://${host}:${port}/` }],
 };
 
-/** A DNS monitor asks about its host and never connects to it; what a browser does on a page are no addresses. */
+/**
+ * A DNS monitor only asks about its host and never connects to it. Browser steps contain no
+ * addresses.
+ */
 const notPlaces = new Set(["dns.host", "browser.steps"]);
 
-/** Where in such a field the address stands, if it is more than that. */
+/** Position of the address in a field that contains more than an address. */
 const within: Record<string, string> = {
   oauth2: "oauth2.tokenUrl",
   steps: "steps[0].url",
 };
 
-/** One way for each such field of each type: a new type is covered unasked. */
+/** One case for each such field of each type, so that new types are covered automatically. */
 function waysOf(kinds: object, samples: Record<string, object>): Way[] {
   return Object.entries(kinds as Record<string, { fields: object }>).flatMap(([type, { fields }]) =>
     Object.keys(fields)
@@ -47,7 +51,7 @@ function waysOf(kinds: object, samples: Record<string, object>): Way[] {
           name: "Sink",
           ...samples[type],
           ...("port" in fields && { port }),
-          // Else a name server would be asked for the target.
+          // Otherwise a name server would be asked for the target.
           ...(field === "proxyUrl" && { url: "http://192.0.2.7/" }),
           [field]: places[field]?.(
             host,
@@ -80,7 +84,7 @@ const addressesIn = (
   ...Object.entries(properties).flatMap(([name, part]) => addressesIn(part, `${path}.${name}`)),
 ];
 
-test("each address in a field of a monitor is among what is tried", () => {
+test("each address field of a monitor is covered here", () => {
   for (const [type, { fields }] of Object.entries(monitorKinds)) {
     const schemas: [string, z.ZodType][] = Object.entries(fields);
     const addresses = schemas.flatMap(([name, field]) =>
@@ -93,7 +97,7 @@ test("each address in a field of a monitor is among what is tried", () => {
 
 const byName = ({ field }: Way) => field !== "resolver";
 const calledIn = ({ field }: Way) => (field === "proxyUrl" ? "proxy" : "target");
-/** Those that a check goes to first. */
+/** Fields of the first connection of a check. */
 const isFirst = ({ field }: Way) => !field.startsWith("steps[");
 
 async function refusal(made: TestSetUp, path: string, method: string, body: object) {
@@ -104,7 +108,7 @@ async function refusal(made: TestSetUp, path: string, method: string, body: obje
 const shared = "is this machine itself, which several organizations share";
 const sharedIssue = `must not be connected to: this address ${shared} (see --allow-target)`;
 
-describe("an address of loopback, while two organizations share the machine, is refused in", () => {
+describe("while two organizations share the machine, a loopback address is rejected in", () => {
   const found = (path: string) => [422, { path, message: sharedIssue }];
 
   test.each(monitorWays.map((way) => [way.what, way] as const))("a monitor: %s", async (_, way) => {
@@ -120,7 +124,7 @@ describe("an address of loopback, while two organizations share the machine, is 
     expect(await refusal(made, "/api/v1/alert-channels", "POST", body)).toEqual(found(way.field));
   });
 
-  test("the mail server, a subscriber's webhook and a try", async () => {
+  test("the mail server, a subscriber's webhook and a test send", async () => {
     const made = await dashboard({ isShared: () => true });
     const { page } = await member(made, "admin");
     const smtp = { host: "127.0.0.1", port: 25, from: "status@team.example", tls: "none" };
@@ -140,7 +144,7 @@ describe("an address of loopback, while two organizations share the machine, is 
   });
 });
 
-/** What becomes of a monitor's check, and of a channel's test, that lead to this host. */
+/** Outcome of a monitor's check or a channel's test that connects to this host. */
 async function reached(made: TestSetUp, way: Way, host: string, port: number): Promise<string> {
   const isMonitor = monitorWays.includes(way);
   const path = isMonitor ? "/api/v1/monitors" : "/api/v1/alert-channels";
@@ -149,11 +153,11 @@ async function reached(made: TestSetUp, way: Way, host: string, port: number): P
   expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
   const act = `${path}/${json.data.id}/${isMonitor ? "check" : "test"}`;
   const done = (await made.api("POST", act)).json.data;
-  // A check of several parts says in which.
+  // A check of several steps names the step.
   return isMonitor ? done.message.replace(/^[^:]+: (?=Blocked)/, "") : done.attempts[0].message;
 }
 
-describe("a name that leads to loopback is refused each time it is connected to, and nothing arrives, by", () => {
+describe("a name that resolves to loopback is rejected at each connection, and nothing arrives, for", () => {
   test.each(
     [...monitorWays, ...channelWays]
       .filter((way) => byName(way) && isFirst(way))
@@ -169,7 +173,7 @@ describe("a name that leads to loopback is refused each time it is connected to,
   });
 });
 
-describe("what --deny-target names is refused", () => {
+describe("a target in --deny-target is rejected", () => {
   const denied = "is denied by --deny-target";
 
   test.each([...monitorWays, ...channelWays].map((way) => [way.what, way] as const))(
@@ -193,10 +197,10 @@ describe("what --deny-target names is refused", () => {
   test.each(
     [...monitorWays, ...channelWays]
       .filter((way) => byName(way) && isFirst(way))
-      // Without a network, a failing proxy is own trouble of the machine.
+      // Without a network, a failing proxy counts as a problem of this machine.
       .filter((way) => way.field !== "proxyUrl" || hasNetwork())
       .map((way) => [way.what, way] as const),
-  )("when a name leads there: %s", async (_, way) => {
+  )("when a name resolves to it: %s", async (_, way) => {
     await using sink = await target();
     const made = await dashboard({ denyTarget: ["127.0.0.0/8", "::1"] });
     expect(await reached(made, way, "localhost", sink.port)).toBe(
@@ -206,7 +210,7 @@ describe("what --deny-target names is refused", () => {
   });
 });
 
-test("what was saved before is refused from the moment the machine is shared: a mail server, a subscriber's webhook", async () => {
+test("once the machine is shared, stored loopback targets are rejected: a mail server, a webhook", async () => {
   await using sink = await target();
   let isShared = false;
   await using made = await publisher({}, { allowTarget: [], isShared: () => isShared });

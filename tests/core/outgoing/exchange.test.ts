@@ -4,7 +4,7 @@ import { exchange } from "../../../src/core/outgoing/http/exchange.ts";
 import { redirect, target } from "../../support/target.ts";
 
 test.each([301, 302, 303, 307, 308])(
-  "a receiver that answers %d sends nobody on",
+  "a receiver that returns %d is not followed",
   async (status) => {
     await using receiver = await target();
     await using other = await target();

@@ -6,7 +6,7 @@ import { readAnswer } from "../../../src/core/outgoing/http/response.ts";
 import { head } from "../../support/answering.ts";
 import { contextOf } from "../../support/checking.ts";
 
-describe("what a real server sends is read as another client reads it:", () => {
+describe("responses of a real server are read like other clients read them:", () => {
   const handlers: Record<string, RequestListener> = {
     "a length": (_, response) => void response.writeHead(200, { "Content-Length": 5 }).end("hello"),
     "one write": (_, response) => void response.end("hello"),

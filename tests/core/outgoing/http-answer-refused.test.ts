@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readAnswer } from "../../../src/core/outgoing/http/response.ts";
 import { head, line, refusalOf } from "../../support/answering.ts";
 
-describe("what is not HTTP is refused", () => {
+describe("invalid HTTP is rejected", () => {
   const ok = "HTTP/1.1 200 OK";
   const coded = head(ok, "Transfer-Encoding: chunked");
   const invalid: Record<string, string> = {
@@ -58,7 +58,7 @@ describe("what is not HTTP is refused", () => {
       expect([await told, closedAtOnce]).toEqual(["The answer is not valid HTTP.", true]);
     });
 
-  test("a head longer than 64 KiB, in one field, in many, or without an end", async () => {
+  test("a header longer than 64 KiB, in one field, in many, or without an end", async () => {
     const tooLong = "The headers of the answer are too long.";
     const many = Array.from({ length: 5_000 }, (_, index) => `X-${index}: ${index} and more`);
     for (const bytes of [

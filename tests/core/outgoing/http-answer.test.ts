@@ -1,9 +1,10 @@
+/** The parser of HTTP responses: any split of the bytes, ends, and broken connections. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readAnswer } from "../../../src/core/outgoing/http/response.ts";
 import { chunked, head, line, read, refusalOf } from "../../support/answering.ts";
 
-/** Any answer, as bytes and as what is to be read from them. */
+/** Random responses, as bytes and as their expected content. */
 const sent = fc
   .record({
     kind: fc.constantFrom("sized", "chunked", "until close", "none"),
@@ -51,7 +52,7 @@ const sent = fc
     return { bytes: interim + start + rest, expected };
   });
 
-describe("the same answer is read, wherever its bytes are cut", () => {
+describe("the same response is read for any split of its bytes", () => {
   test("in pieces of any size or byte by byte, read at once or late", async () => {
     const cuts = fc.array(fc.nat(400), { maxLength: 40 });
     const everywhere = Array.from({ length: 1_000 }, (_, at) => at);
@@ -64,7 +65,7 @@ describe("the same answer is read, wherever its bytes are cut", () => {
     );
   });
 
-  test("whatever arrives, it is an answer or refused, and never an error of ours", async () => {
+  test("any input is a response or rejected, and never an internal error", async () => {
     const valid =
       head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked") + chunked("abc") + "0\r\n\r\n";
     const changed = fc
@@ -86,7 +87,7 @@ describe("the same answer is read, wherever its bytes are cut", () => {
   });
 });
 
-describe("an answer ends", () => {
+describe("a response ends", () => {
   const ends: [name: string, bytes: string, method: string, body: string][] = [
     ["with its head, to HEAD", head("HTTP/1.1 200 OK", "Content-Length: 5") + "hello", "HEAD", ""],
     [
@@ -133,42 +134,42 @@ describe("an answer ends", () => {
     ],
   ];
   for (const [name, bytes, method, body] of ends)
-    test(`${name}, though the connection stays open`, async () => {
+    test(`${name}, even if the connection stays open`, async () => {
       expect((await read(bytes, { method, stays: true })).body).toBe(body);
     });
 
-  test("with the connection when nothing else says so, also after an unknown coding", async () => {
+  test("with the connection if nothing else marks the end, also after an unknown coding", async () => {
     expect((await read(head("HTTP/1.0 200 OK") + "old")).body).toBe("old");
     expect((await read(head("HTTP/1.1 200 OK", "Transfer-Encoding: gzip") + "??")).body).toBe("??");
   });
 });
 
-test("fields of one name are joined, spaces around values dropped, an empty reason is fine", async () => {
+test("fields of one name are joined, spaces around values dropped, an empty reason is accepted", async () => {
   const bytes = head("HTTP/1.1 200", "A: 1", "a:\t2 ", "B:", "Content-Length: 0");
   const { headers } = await read(bytes);
   expect(headers).toEqual({ a: "1, 2", b: "", "content-length": "0" });
   expect((await read(head("HTTP/1.0 599 ", "__proto__: x"))).status).toBe(599);
 });
 
-test("blanks around values are dropped, and other bytes are not", async () => {
+test("blanks around values are dropped, and no other bytes", async () => {
   const { headers } = await read(head("HTTP/1.1 200", "A:\t \xc3\xa0 \t", "B: \xa0\x85", " \xa0"));
   expect(headers).toEqual({ a: "\xc3\xa0", b: "\xa0\x85 \xa0" });
 });
 
-test("zeros in front of a chunk size count for nothing", async () => {
+test("leading zeros of a chunk size are ignored", async () => {
   const coded = head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked");
   const zeros = "0".repeat(15);
   expect((await read(`${coded}${zeros}5\r\nhello\r\n${zeros}0\r\n\r\n`)).body).toBe("hello");
 });
 
-test("a hundred interim answers may come at once before the real one", async () => {
+test("up to a hundred interim responses can precede the final one", async () => {
   const interims = head("HTTP/1.1 100 Continue").repeat(100);
   const bytes = `${interims}${head("HTTP/1.1 204 No Content")}`;
   expect((await read(bytes)).status).toBe(204);
   expect((await read(bytes, { cuts: [1_003] })).status).toBe(204);
 });
 
-describe("a connection that ends too soon leaves no answer", () => {
+describe("a connection that ends too early yields no response", () => {
   const whole = [
     head("HTTP/1.1 100 Continue") + head("HTTP/1.1 200 OK", "Content-Length: 5") + "hello",
     head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked") +
@@ -176,7 +177,7 @@ describe("a connection that ends too soon leaves no answer", () => {
       "0\r\nA: b\r\n\r\n",
   ];
   for (const bytes of whole)
-    test(`wherever it ends: ${JSON.stringify(bytes)}`, async () => {
+    test(`cut anywhere: ${JSON.stringify(bytes)}`, async () => {
       for (let length = 0; length < bytes.length; length++)
         expect([length, await refusalOf(bytes.slice(0, length))]).toEqual([
           length,
@@ -185,7 +186,7 @@ describe("a connection that ends too soon leaves no answer", () => {
       expect((await read(bytes)).body).toBe("hello");
     });
 
-  test("and one that breaks tells why, also in the middle of a body that ends with it", async () => {
+  test("and one that breaks yields the reason, also within a body that ends with the connection", async () => {
     for (const bytes of ["", "HTTP/1.1 2", `${head("HTTP/1.1 200 OK")}half`]) {
       const { connection, ending, arrive } = line();
       const reading = readAnswer(connection, "GET").then((answer) => answer.read(() => {}));
@@ -200,7 +201,7 @@ describe("a connection that ends too soon leaves no answer", () => {
   });
 });
 
-test("what arrives is lent: its memory is given back once it was looked at, and not before somebody has asked for it", async () => {
+test("the memory of received data is released after the reader has used it, not before", async () => {
   const { connection, arrive } = line();
   const own = (text: string) => {
     const bytes = Buffer.allocUnsafeSlow(text.length);

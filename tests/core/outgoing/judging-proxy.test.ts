@@ -4,7 +4,7 @@ import { TargetFailure } from "../../../src/core/outgoing/failures.ts";
 import { JudgingProxy } from "../../../src/core/outgoing/judging-proxy.ts";
 import { contextOf, listener } from "../../support/checking.ts";
 
-/** Behind it all hosts are loopback, but for one that is blocked. */
+/** Behind it all hosts are loopback, except for one that is blocked. */
 async function proxied({ maxBytes = 1_000_000 } = {}) {
   const ending = new AbortController();
   const judged: string[] = [];
@@ -33,7 +33,7 @@ async function proxied({ maxBytes = 1_000_000 } = {}) {
   };
 }
 
-/** A client of the proxy, and what that has said so far. */
+/** A client of the proxy, and the bytes that it received so far. */
 function client(port: number, request: readonly number[]) {
   const socket = connect(port, "127.0.0.1");
   let all = Buffer.alloc(0);
@@ -51,7 +51,7 @@ function client(port: number, request: readonly number[]) {
   socket.write(Uint8Array.from([...greeting, ...request]));
   return {
     socket,
-    /** So many bytes, or all until its end. */
+    /** Waits for `length` bytes, or for the end. */
     received: async (length = Infinity): Promise<Buffer> => {
       while (all.length < length && !socket.destroyed) await changed.promise;
       return all;
@@ -74,7 +74,7 @@ const named = (name: string, port: number, command = 1) => [
   ...portBytes(port),
 ];
 
-test("each address is judged, however it is written, and what passes is led on", async () => {
+test("each address is checked in any notation, and allowed connections are forwarded", async () => {
   await using made = await proxied();
   const { proxy, target, judged } = made;
   const { port } = target;
@@ -97,7 +97,7 @@ test("each address is judged, however it is written, and what passes is led on",
   expect(proxy.failureOf("shop.test", port)).toBeNull();
 });
 
-test("what is blocked is refused without a connection, and why is known", async () => {
+test("a blocked address is rejected without a connection, and the reason is recorded", async () => {
   await using made = await proxied();
   const { proxy, target } = made;
   const { received } = client(proxy.port, named("blocked.test", target.port));
@@ -106,7 +106,7 @@ test("what is blocked is refused without a connection, and why is known", async 
   expect(target.accepted()).toBe(0);
 });
 
-test("it connects, and does nothing else: it waits for no connection and sends no datagrams", async () => {
+test("it only connects: it neither listens nor sends datagrams", async () => {
   await using made = await proxied();
   const { proxy, target, judged } = made;
   for (const command of [2, 3]) {
@@ -116,7 +116,7 @@ test("it connects, and does nothing else: it waits for no connection and sends n
   expect([judged, target.accepted()]).toEqual([[], 0]);
 });
 
-test("no more comes through than may, of all connections together, and that is why the page fails", async () => {
+test("all connections together have a limit of bytes, beyond which the page fails", async () => {
   await using made = await proxied({ maxBytes: 1024 * 1024 });
   const { proxy, target } = made;
   const all = [1, 2].map(async () => {
@@ -130,7 +130,7 @@ test("no more comes through than may, of all connections together, and that is w
   expect(proxy.failureOf("elsewhere.test", 1)?.message).toBe("The page loads more than 1 MiB.");
 });
 
-test("with the end of its check it closes what is open, on both sides", async () => {
+test("the end of its check closes all connections on both sides", async () => {
   await using made = await proxied();
   const { proxy, target, ending } = made;
   const { received } = client(proxy.port, named("shop.test", target.port));
@@ -141,7 +141,7 @@ test("with the end of its check it closes what is open, on both sides", async ()
   await target.untilAllClosed();
 });
 
-test("a page sends no more than 8 MiB, whether its target reads them or not", async () => {
+test("a page sends at most 8 MiB, whether its target reads it or not", async () => {
   await using made = await proxied();
   const { proxy } = made;
   await using silent = await listener((socket) => socket.pause());

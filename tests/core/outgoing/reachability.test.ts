@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fakes } from "../../support/fakes/all.ts";
 import { network } from "../../support/network.ts";
 
-test("a host that can't be reached is not said to have refused", async () => {
+test("an unreachable host is not reported as refusing", async () => {
   using machines = network();
   if (machines === null) return console.warn("\nNOT TESTED: no network can be made here\n");
   const { here, there } = machines;

@@ -4,13 +4,13 @@ import { reasonFor } from "../../../src/core/outgoing/reasons.ts";
 
 const failed = (code: string) => Object.assign(new Error(`secret of ${code}`), { code });
 
-describe("of what fails,", () => {
-  test("the sentence of a check is the reason as it is", () => {
+describe("of a failure", () => {
+  test("in a check, the sentence is the reason", () => {
     for (const error of [new TargetFailure("Down."), new OwnTrouble("tired")])
       expect(reasonFor(error)).toBe(error);
   });
 
-  test("what the network says of the target is its fault, in our words alone", () => {
+  test("in the network, the target is at fault, in our own words", () => {
     for (const code of [
       "ECONNREFUSED",
       "ECONNRESET",
@@ -32,12 +32,12 @@ describe("of what fails,", () => {
     }
   });
 
-  test("what this machine has no more of is trouble of its own", () => {
+  test("for lack of resources, this machine is at fault", () => {
     for (const code of ["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS", "EADDRNOTAVAIL", "EAGAIN"])
       expect([code, reasonFor(failed(code))]).toEqual([code, expect.any(OwnTrouble)]);
   });
 
-  test("a fault of the program has no reason, whatever code it has", () => {
+  test("in the program, there is no reason, whatever its code", () => {
     for (const error of [
       new Error("secret"),
       new TypeError("secret"),

@@ -4,7 +4,7 @@ import { testAppliance } from "../../support/appliance.ts";
 import { made } from "../../support/records.ts";
 import { member } from "../../support/visiting.ts";
 
-test("about tells the version and what is one's own, and nothing of the whole", async () => {
+test("about shows the version and the counts of the own organization, nothing of the whole appliance", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "viewer");
   await made(appliance.ours.api, "incidents");

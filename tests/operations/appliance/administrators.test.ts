@@ -26,8 +26,8 @@ const administrators = "/dashboard/administrators";
 const those = ({ database }: Pick<TestAppliance, "database">) =>
   database.query("SELECT name FROM people WHERE administrator ORDER BY name").values().flat();
 
-describe("who runs the appliance", () => {
-  test("is the person of the set-up", async () => {
+describe("an administrator", () => {
+  test("is the person who sets up the appliance", async () => {
     const appliance = await testAppliance();
     const ada = newBrowser(appliance);
     const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
@@ -39,7 +39,7 @@ describe("who runs the appliance", () => {
     ]);
   });
 
-  test("is whom the command line makes first, and nobody after them", async () => {
+  test("is the first person created on the command line, and no later one", async () => {
     const appliance = await testAppliance();
     const { ours, theirs } = appliance;
     const make = (name: string, { scope }: typeof ours) =>
@@ -50,7 +50,7 @@ describe("who runs the appliance", () => {
     expect(those(appliance)).not.toContain("Cleo");
   });
 
-  test("is whoever is granted it by one of them, of whichever organization", async () => {
+  test("is a person granted it by an administrator, from any organization", async () => {
     const appliance = await testAppliance();
     const ada = await member(appliance, "viewer", { name: "Ada", administrator: true });
     const bea = await person(appliance, appliance.theirs.id, "viewer", { name: "Bea" });
@@ -68,7 +68,7 @@ describe("who runs the appliance", () => {
     ]);
   });
 
-  test("may do in an organization what their role there says, and no more", async () => {
+  test("has only the rights of their role in an organization", async () => {
     const appliance = await testAppliance();
     const { page } = await member(appliance, "viewer", { administrator: true });
     const body = { title: "Slow" };
@@ -77,7 +77,7 @@ describe("who runs the appliance", () => {
     expect((await page("GET", "/dashboard/people", { headers })).status).toBe(404);
   });
 
-  test("loses it at once when one of them takes it, or gives it back themselves", async () => {
+  test("loses it at once when another administrator revokes it or they give it up", async () => {
     const appliance = await testAppliance();
     const [one, other] = [
       await member(appliance, "viewer", { administrator: true }),
@@ -93,7 +93,7 @@ describe("who runs the appliance", () => {
 });
 
 describe("the last administrator", () => {
-  test("stays one, also of two who take it from each other at once", async () => {
+  test("remains administrator, even when two revoke each other at once", async () => {
     const appliance = await testAppliance();
     const both = [
       await member(appliance, "viewer", { administrator: true }),
@@ -114,7 +114,7 @@ describe("the last administrator", () => {
     ]);
   });
 
-  test("both giving it back at once, one of them keeps it", async () => {
+  test("remains administrator when both give it up at once", async () => {
     const appliance = await testAppliance();
     const both = [
       await member(appliance, "viewer", { administrator: true }),
@@ -127,7 +127,7 @@ describe("the last administrator", () => {
     expect(those(appliance)).toHaveLength(1);
   });
 
-  test("is not forgotten with their only membership: no organization removes who runs the appliance", async () => {
+  test("keeps their only membership: no organization can remove an administrator", async () => {
     const appliance = await testAppliance();
     const owner = await member(appliance, "owner");
     const runs = await member(appliance, "viewer", { administrator: true });
@@ -142,7 +142,7 @@ describe("the last administrator", () => {
     expect((await runs.page("GET", administrators)).status).toBe(200);
   });
 
-  test("is granted the flag while being removed: one of the two is first and the other sees it", async () => {
+  test("is consistent when a grant and a removal happen at once: exactly one succeeds", async () => {
     for (let round = 0; round < 5; round++) {
       const appliance = await testAppliance();
       const owner = await member(appliance, "owner", { administrator: true });
@@ -159,7 +159,7 @@ describe("the last administrator", () => {
   });
 });
 
-test("figures of the whole and all organizations are for administrators, in whatever organization they look", async () => {
+test("administrators see figures of the whole appliance and all organizations, in any organization", async () => {
   const appliance = await testAppliance();
   const { ours, theirs } = appliance;
   await theirs.api("POST", "/api/v1/monitors", {
@@ -197,7 +197,7 @@ describe("an upgrade of older data", () => {
   const newDirectory = scratch();
   const at = "2026-11-20T10:00:00.000Z";
 
-  /** Data as the version before had it, of these people in the order in which they came. */
+  /** Data of the previous version, with these people in order of their creation. */
   function older(people: Record<string, Record<string, string>>) {
     const database = openDatabase(":memory:");
     migrate(database, migrationsBefore(newDirectory(), "accounts"));
@@ -206,12 +206,12 @@ describe("an upgrade of older data", () => {
         .query(`INSERT INTO ${table} VALUES (${values.map(() => "?").join(", ")})`)
         .run(...values);
     insert("organizations", "a", "a", "a", at);
-    // The oldest is not the first by id.
+    // The oldest organization is not the first by id.
     insert("organizations", "b", "b", "b", "2026-11-19T10:00:00.000Z");
     for (const [index, [name, roles]] of Object.entries(people).entries()) {
       const createdAt = new Date(Date.parse(at) + index).toISOString();
       const email = `${name}@team.example`;
-      // Ids that sort the other way round.
+      // Ids that sort in the opposite order.
       const id = `${9 - index}-${name}`;
       insert("people", id, name, email, email, "x", null, null, 0, 1, createdAt, createdAt);
       for (const [organization, role] of Object.entries(roles))
@@ -257,7 +257,7 @@ describe("an upgrade of older data", () => {
       expect(kept).toBe(Object.values(people).flatMap((roles) => Object.keys(roles)).length);
     });
 
-  test("knows from the audit log who made open invitations and keys; of nobody's, the invitation ends", () => {
+  test("attributes open invitations and keys by the audit log; an invitation without a creator is revoked", () => {
     const { database, insert } = older({ Ada: { a: "owner" } });
     const made = (action: string, actor: string, id: string | null, subject: string) =>
       insert("audit_entries", null, "a", at, actor, id, "Ada", action, subject, null, null);

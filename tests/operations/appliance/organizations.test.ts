@@ -16,8 +16,8 @@ import { joined, member, newBrowser, person, statusesOf, visitor } from "../../s
 
 const organizations = "/dashboard/organizations";
 
-describe("founding", () => {
-  test("is for administrators, who own what they found", async () => {
+describe("creating an organization", () => {
+  test("is for administrators, who become its owners", async () => {
     const made = await dashboard();
     const owner = await member(made, "owner");
     const body = { name: "Side job", timeZone: "Europe/Berlin" };
@@ -43,7 +43,7 @@ describe("founding", () => {
     });
   });
 
-  test("by somebody who is no administrator any more at that moment makes nothing", async () => {
+  test("fails for a person who loses the administrator flag at that moment", async () => {
     const made = await dashboard();
     const one = await member(made, "viewer", { administrator: true });
     const other = await member(made, "viewer", { administrator: true });
@@ -58,7 +58,7 @@ describe("founding", () => {
   });
 });
 
-/** Ours with a row in every table, and an administrator of theirs. */
+/** Our organization with a row in every table, and an administrator of theirs. */
 async function full() {
   const made = await dashboard();
   const { api, ours, theirs, time, engine, alerts } = made;
@@ -161,7 +161,7 @@ const rowsIn = ({ database }: TestAppliance, table: string, id: string) =>
     database.query(`SELECT count(*) FROM "${table}" WHERE organization_id = ?`).values(id)[0]?.[0],
   );
 
-test("every table whose rows an organization has, but for what goes with those, is swept when it is deleted", async () => {
+test("deleting an organization sweeps every table that refers to organizations", async () => {
   const { database } = await dashboard();
   const direct = database
     .query<{ name: string }, []>(
@@ -175,7 +175,7 @@ test("every table whose rows an organization has, but for what goes with those, 
 });
 
 describe("deleting", () => {
-  test("is for administrators, and there is nothing left of the organization in any table, and all of every other", async () => {
+  test("is for administrators, and removes all of the organization's rows and no others", async () => {
     const made = await full();
     const { ada, owner, theirs, oursId, time, store, database } = made;
     const tables = tablesOf(made);
@@ -212,7 +212,7 @@ describe("deleting", () => {
         table,
         [[0]],
       ]);
-    // The log of what happened names it once, where the administrator belongs.
+    // The appliance's log names it once, in the administrator's organization.
     const logs = ["audit_entries", "events"].map((table) =>
       database.query(`SELECT count(*) FROM ${table} WHERE subject_id = ?`).values(oursId),
     );
@@ -221,7 +221,7 @@ describe("deleting", () => {
     expect(their()).toBe(before);
   });
 
-  test("ends it for everybody at once: people, keys, pages, push addresses; its slug is free", async () => {
+  test("ends it at once for everyone: people, keys, pages, push addresses; its slug is free", async () => {
     const made = await full();
     const { ada, owner, both, api, path, ours, theirs, time } = made;
     await ada.page("DELETE", `${organizations}/${ours.id}`);
@@ -239,7 +239,7 @@ describe("deleting", () => {
     expect(again.json.data.slug).toBe("ours");
   });
 
-  test("a key or person that was let in a moment before writes nothing any more", async () => {
+  test("prevents writes of keys and people that were authenticated a moment before", async () => {
     const made = await full();
     const { ada, api, owner, ours, database } = made;
     await api("GET", "/api/v1/monitors");
@@ -252,19 +252,19 @@ describe("deleting", () => {
     expect(deleted?.status).toBe(200);
     for (const { status } of late) expect([201, 401, 404]).toContain(status);
     expect((await api("POST", "/api/v1/monitors", { body })).status).toBe(401);
-    // Whatever came before was taken along.
+    // Rows written before were deleted with it.
     const checked = "SELECT count(*) FROM monitor_states WHERE organization_id = ? AND NOT paused";
     expect(database.query(checked).values(ours.id)).toEqual([[0]]);
   });
 
-  test("nothing of it is checked or told any more", async () => {
+  test("stops its checks and alerts", async () => {
     const made = await full();
     const { ada, engine, maintenance, alerts, ours, time, database } = made;
     await ada.page("DELETE", `${organizations}/${ours.id}`);
     await engine.runOnce();
     await maintenance.runOnce();
     await alerts.runOnce();
-    // A delivery that waited finds nobody when it is due.
+    // A waiting delivery finds no receiver when it is due.
     time.now += 3_600_000;
     await alerts.runOnce();
     const before = dump(made);
@@ -280,7 +280,7 @@ describe("deleting", () => {
     expect(made.logged.filter((line) => line.includes("failed"))).toEqual([]);
   });
 
-  test("ends the open pages that show it, and no others", async () => {
+  test("closes the open pages that show it, and no others", async () => {
     const made = await full();
     const { ada, both, ours, theirs, live } = made;
     await live.start();
@@ -295,18 +295,18 @@ describe("deleting", () => {
     await live.stop();
   });
 
-  test("is refused where somebody who runs the appliance would belong nowhere", async () => {
+  test("is rejected if an administrator would be left without an organization", async () => {
     const made = await dashboard();
     const { page } = await member(made, "owner", { administrator: true });
     const before = dump(made);
     const { status, json } = await page("DELETE", `${organizations}/${made.ours.id}`);
     expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
     expect(dump(made)).toBe(before);
-    // Of nobody it may be deleted by whoever has another one.
+    // An organization without members can be deleted by an administrator of another one.
     expect((await page("DELETE", `${organizations}/${made.theirs.id}`)).status).toBe(200);
   });
 
-  test("by two at once is done once", async () => {
+  test("by two requests at once happens once", async () => {
     const made = await full();
     const remove = () => made.ada.page("DELETE", `${organizations}/${made.ours.id}`);
     expect(statusesOf(await Promise.all([remove(), remove()]))).toEqual([200, 404]);

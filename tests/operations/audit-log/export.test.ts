@@ -7,7 +7,7 @@ import { member } from "../../support/visiting.ts";
 
 const log = "/dashboard/audit-log";
 
-test("the audit log is downloaded whole, oldest first, and each line is as the API shows it", async () => {
+test("the audit log is downloaded in full, oldest first, and each line is as in the API", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "admin");
   await made(appliance.theirs.api, "incidents", { title: "Their secret" });
@@ -36,7 +36,7 @@ test("the audit log is downloaded whole, oldest first, and each line is as the A
   expect(text + csv.join("")).not.toContain("Their secret");
 });
 
-test("in CSV nothing that people wrote breaks its cell or is a formula", () => {
+test("in CSV no text breaks its cell or is a formula", () => {
   const entry = (name: string): AuditEntry => ({
     id: "1",
     at: "2026-11-20T10:00:00.000Z",
@@ -67,7 +67,7 @@ test("in CSV nothing that people wrote breaks its cell or is a formula", () => {
   expect(cell('=HYPERLINK("http://x")')).toBe(line(`"'=HYPERLINK(""http://x"")"`));
 });
 
-test("it is for admins, also while it is being downloaded", async () => {
+test("the export is for admins, and stops when they lose the role", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "member");
   for (const format of ["csv", "jsonl"])

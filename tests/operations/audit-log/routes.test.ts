@@ -5,7 +5,7 @@ import { member } from "../../support/visiting.ts";
 
 const log = "/dashboard/audit-log";
 
-test("the audit log says who did what to which record, newest first", async () => {
+test("the audit log has who did what to which record, newest first", async () => {
   const appliance = await testAppliance();
   const { page, id } = await member(appliance, "admin", { name: "Ada" });
   const { data } = (
@@ -26,7 +26,7 @@ test("the audit log says who did what to which record, newest first", async () =
   expect(before).toMatchObject({ action: "group.created", subjectId: data.id });
 });
 
-test("records of every kind are named, also by the entry that says that they are gone", async () => {
+test("records of every kind are named, also in the entry of their deletion", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "admin");
   const { api } = appliance.ours;
@@ -54,7 +54,7 @@ test("records of every kind are named, also by the entry that says that they are
   expect(goneOf("invitation.revoked")).toBe(invited.email);
 });
 
-test("many at once, and what a configuration no longer has, are named as they go", async () => {
+test("bulk deletions and records pruned by a configuration are named", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "admin");
   const { api } = appliance.ours;
@@ -78,7 +78,7 @@ test("many at once, and what a configuration no longer has, are named as they go
   ]);
 });
 
-test("it is paged, and holds what is one's own organization's alone", async () => {
+test("the log has pages, and contains only the own organization's entries", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "admin");
   await made(appliance.theirs.api, "incidents", { title: "Their secret" });
@@ -96,13 +96,13 @@ test("it is paged, and holds what is one's own organization's alone", async () =
   expect((await page("GET", `${log}?page=0`)).status).toBe(422);
 });
 
-test("it is for admins", async () => {
+test("the log is for admins", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "member");
   expect((await page("GET", log)).status).toBe(403);
 });
 
-test("it is searched by who, what and when, and the export holds what was found", async () => {
+test("it can be searched by person, action and time, and the export has the same filter", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "admin", { name: "Ada" });
   const { api } = appliance.ours;
@@ -125,7 +125,7 @@ test("it is searched by who, what and when, and the export holds what was found"
   expect(await found("q=100%25")).toEqual(["group.created"]);
   expect(await found("q=group.cr")).toEqual(["group.created"]);
   expect(await found("q=ada&noun=incident")).toEqual(["incident.updated"]);
-  // As the sentences read, and by what was changed.
+  // As in the displayed sentences, and by the changed fields.
   expect(await found("q=ada%20edited%20the%20incident")).toEqual(["incident.updated"]);
   expect(await found("q=severity")).toEqual(["incident.updated"]);
   expect(await found("q=opened%20the")).toEqual(["incident.opened"]);
@@ -141,7 +141,7 @@ test("it is searched by who, what and when, and the export holds what was found"
   ]);
 });
 
-test("what is looked for is found however far back it is, and counted once", async () => {
+test("an entry is found at any age, and counted once", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "admin");
   const id = await made(appliance.ours.api, "incidents", { title: "Payments are rejected" });

@@ -10,10 +10,10 @@ const said = (action: string, type: string, fields: string[] = [], name: string 
     "",
   );
 
-test("the audit log says what somebody did, not what came of it", () => {
+test("the audit log names the action of the person, not its outcome", () => {
   expect(said("subscriber.added", "person", [], null)).toBe("added a subscriber");
   expect(said("subscriber.confirmed", "visitor", [], null)).toBe("confirmed a subscription");
-  // As versions before 0.2 wrote it.
+  // Versions before 0.2 wrote this.
   expect(said("subscriber.confirmed", "person", [], null)).toBe("added a subscriber");
   expect(said("subscriber.asked", "api-key", [], null)).toBe(
     "asked somebody to confirm a subscription",
@@ -26,14 +26,14 @@ test("the audit log says what somebody did, not what came of it", () => {
   expect(said("incident.updated", "person", ["title"], null)).toBe("edited the incident (deleted)");
 });
 
-test("what is deleted has no name: it is not called deleted twice", () => {
+test("a deleted record has no name, and is called deleted only once", () => {
   expect(said("monitor.deleted", "person", [], null)).toBe("deleted a monitor");
   expect(said("monitor.updated", "person", ["url"], null)).toBe("changed a monitor, since deleted");
   expect(said("group.created", "person", [], null)).toBe("created a group, since deleted");
   expect(said("api-key.revoked", "person", [], null)).toBe("revoked an API key");
 });
 
-test("fields are named in words, abbreviations as people write them", () => {
+test("fields are named in words, with the usual abbreviations", () => {
   const fields =
     "retryInterval proxyUrl verifyTls smtp degradedAfterMs alertChannelIds groupId chatId";
   expect(fields.split(" ").map(fieldLabel).join(", ")).toBe(
@@ -41,7 +41,7 @@ test("fields are named in words, abbreviations as people write them", () => {
   );
 });
 
-test("what a verb says already is not said again as a field", () => {
+test("a field that the verb already implies is not repeated", () => {
   const fields = ["status", "message", "severity"];
   expect(fieldsLabel({ action: "incident.updated", fields })).toBe("severity");
   expect(fieldsLabel({ action: "incident.resolved", fields: ["status"] })).toBe("");

@@ -51,7 +51,7 @@ testWith(
   },
 );
 
-test("each request is signed, its content as well", async () => {
+test("each request is signed, including its content", async () => {
   await using service = await target(answer(200, "<ListBucketResult/>"));
   const { file, content } = await fileOf(100);
   const bucket = new BucketClient(bucketAt(service.at("")), targets);
@@ -113,7 +113,7 @@ describe("a service", () => {
     expect(elsewhere.asked).toEqual([]);
   });
 
-  test("with a temporary error is retried, one that rejects is not", async () => {
+  test("with a temporary error is retried; one that rejects is not", async () => {
     let count = 0;
     await using service = await target((response) =>
       (++count === 1 ? answer(503, "<Error><Code>SlowDown</Code></Error>") : list)(response),
@@ -130,7 +130,7 @@ describe("a service", () => {
     expect([count, refusing.asked.length]).toEqual([2, 1]);
   });
 
-  test("that rejects a part, or reports an error in a 200, is left without parts", async () => {
+  test("that rejects a part, or reports an error in a 200, retains no parts", async () => {
     const { file } = await fileOf(9 * megabyte);
     for (const fails of ["part", "whole"]) {
       const asked: string[] = [];

@@ -9,7 +9,7 @@ const down = "monitor.down Shop";
 const up = "monitor.up Shop";
 const days = 86_400_000;
 
-/** An appliance that is backed up when told, and goes on from that three days later. */
+/** An appliance that is backed up on demand and continues from the backup three days later. */
 async function backedUp() {
   const made = await pager();
   const { database, store, time } = made;
@@ -17,7 +17,7 @@ async function backedUp() {
   const clock = () => time.now;
   return {
     ...made,
-    /** What was stored by now starts three days later, as it would from a backup. */
+    /** Restarts with the current data three days later, as after a restore. */
     restored: async () => {
       database.run("pragma user_version = 1");
       time.now += 3 * days;
@@ -27,7 +27,7 @@ async function backedUp() {
       await engine.runOnce();
       return {
         app,
-        /** Lets so many seconds go by, with all that gets due. */
+        /** Advances the clock by seconds and runs everything that is due. */
         pass: async (seconds: number) => {
           for (const end = time.now + seconds * 1000; time.now < end;) {
             time.now = Math.min(time.now + 250, end);
@@ -42,7 +42,7 @@ async function backedUp() {
 }
 
 describe("after a restore", () => {
-  test("nobody is signed in, each organization's audit log tells of it, and that happens once", async () => {
+  test("all sessions end, and each organization's audit log records it once", async () => {
     const made = await backedUp();
     const { page } = await member(made, "owner");
     expect((await page("GET", "/dashboard/api/v1/monitors")).status).toBe(200);
@@ -54,7 +54,7 @@ describe("after a restore", () => {
     expect(made.database.query(audited).values()).toEqual([[2]]);
   });
 
-  test("monitors that are as they were tell nothing, whatever time is missing", async () => {
+  test("monitors in the same state send no alert, however long the gap", async () => {
     const made = await backedUp();
     await using hook = await made.inbox();
     await using shop = await made.site({ alertChannelIds: [hook.id] });
@@ -73,12 +73,12 @@ describe("after a restore", () => {
     await pass(85);
     expect(hook.heard()).toEqual(["monitor.down Old"]);
     expect(shop.asked.length).toBeGreaterThan(0);
-    // The job has its whole grace from the start on, and was silent for all of it.
+    // The job's grace period starts with the restart, and it stayed silent throughout.
     await pass(10);
     expect(hook.heard()).toEqual(["monitor.down Old", "monitor.down Job"]);
   });
 
-  test("a reminder that got due meanwhile waits until checks have looked", async () => {
+  test("a reminder that became due in the gap waits for new checks", async () => {
     const made = await backedUp();
     await using hook = await made.inbox();
     await using shop = await made.site({ alertChannelIds: [hook.id], reminderInterval: 3_600 });
@@ -93,7 +93,7 @@ describe("after a restore", () => {
     expect(hook.heard()).toEqual([down, up]);
   });
 
-  test("what waited to be sent is not sent: what is wrong now is told to those who are not known to have heard", async () => {
+  test("waiting deliveries are skipped, and current problems are sent to channels that missed them", async () => {
     const made = await backedUp();
     await using heard = await made.inbox();
     await using missed = await made.inbox({}, answer(500));
@@ -123,7 +123,7 @@ describe("after a restore", () => {
     ]);
   });
 
-  test("what waited to be sent and is over by then is told to nobody who never heard of it", async () => {
+  test("a waiting delivery of a solved problem is dropped, also for channels that missed it", async () => {
     const made = await backedUp();
     await using heard = await made.inbox();
     await using missed = await made.inbox({}, answer(500));
@@ -139,7 +139,7 @@ describe("after a restore", () => {
     expect([heard.heard(), missed.heard()]).toEqual([[down, up], []]);
   });
 
-  test("a change that was stored and not yet told is looked at anew", async () => {
+  test("a state change without an alert yet is decided again", async () => {
     const made = await backedUp();
     await using hook = await made.inbox();
     await using shop = await made.site({ alertChannelIds: [hook.id] });

@@ -28,7 +28,7 @@ describe("the time of a daily backup", () => {
       const moments = new Set<number>();
       for (let now = start; now < start + 2 * dayMs; now += 60_000)
         moments.add(lastMoment(berlin, now));
-      // The previous day's, the day's, and the next day's.
+      // For the previous day, the day itself, and the next day.
       expect([day, moments.size]).toEqual([day, 3]);
     }
   });

@@ -1,3 +1,4 @@
+/** Scheduled backups: times, retention, failures, settings and buckets. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -21,10 +22,10 @@ const path = "/dashboard/backup/schedule";
 const passphrase = "correct horse battery";
 const hour = 3_600_000;
 
-/** An appliance at 10:00, whose backups are of another data directory. */
+/** An appliance at 10:00 that backs up another data directory. */
 async function scheduled(denied: string[] = []) {
   const made = await testAppliance();
-  // Days pass, longer than a session lasts.
+  // Signs in anew for each request, because the tests pass more days than a session lasts.
   const page: Client = async (...asked) =>
     (await member(made, "owner", { administrator: true })).page(...asked);
   const dataDir = join(newDirectory(), "data");
@@ -128,7 +129,7 @@ describe("scheduled backups", () => {
     expect(readdirSync(made.folder)).toHaveLength(1);
   });
 
-  test("are removed when they are no longer kept, and nothing else is", async () => {
+  test("are removed when the retention no longer includes them, and nothing else is", async () => {
     const made = await scheduled();
     const keep = { keepDaily: 2, keepWeekly: 0, keepMonthly: 0 };
     await made.set({ enabled: true, folder: made.folder, ...keep });
@@ -145,7 +146,7 @@ describe("scheduled backups", () => {
     ]);
   });
 
-  test("that fail are told once a day to those who run the appliance, and made an hour later", async () => {
+  test("that fail are reported to administrators once a day, and retried after an hour", async () => {
     const made = await scheduled();
     await made.set({ enabled: true, folder: made.folder });
     made.breaks("No space left on device");
@@ -175,7 +176,7 @@ describe("scheduled backups", () => {
     ]);
   });
 
-  test("that fail are no problem any more once they are turned off", async () => {
+  test("that fail are no longer a problem once they are turned off", async () => {
     const made = await scheduled();
     await made.set({ enabled: true, folder: made.folder });
     made.breaks("No space left on device");
@@ -186,12 +187,12 @@ describe("scheduled backups", () => {
     ]);
   });
 
-  test("that are made while older ones can't be removed say so, and are not made each hour", async () => {
+  test("with older ones that can't be removed report it, and are not repeated each hour", async () => {
     const made = await scheduled();
     const keep = { keepDaily: 1, keepWeekly: 0, keepMonthly: 0 };
     await made.set({ enabled: true, folder: made.folder, ...keep });
     await made.pass(24);
-    // What can't be removed: a directory under the name of a backup.
+    // A directory with the name of a backup can't be removed.
     mkdirSync(join(made.folder, "signalbox-2026-01-01-030000.db"));
     await made.pass(24);
     const { failure, last } = await made.shown();
@@ -203,7 +204,7 @@ describe("scheduled backups", () => {
     expect(readdirSync(made.folder)).toEqual(["signalbox-2026-11-23-030000.db"]);
   });
 
-  test("may be encrypted, and come back with the passphrase alone", async () => {
+  test("can be encrypted, and restored with only the passphrase", async () => {
     const made = await scheduled();
     const set = await made.set({
       enabled: true,
@@ -222,7 +223,7 @@ describe("scheduled backups", () => {
     openDataDirectory(dataDir, { migrations, clock: Date.now }).close();
   });
 
-  test("can be made at once, where they are on", async () => {
+  test("can be started at once if they are on", async () => {
     const made = await scheduled();
     expect(await made.backups.runNow().catch(String)).toContain("are off");
     await made.set({ enabled: true, folder: made.folder });
@@ -242,33 +243,33 @@ const bucket = {
   secretAccessKey: "CANARY-secret",
 };
 
-describe("what is set", () => {
+describe("backup settings", () => {
   test.each<[string, object, string]>([
-    ["a folder that is none", { folder: "backups" }, "folder"],
-    ["a folder that leads elsewhere", { folder: "/backups/../etc" }, "folder"],
-    ["no time", { time: "24:00" }, "time"],
-    ["no zone", { timeZone: "Mars/Base" }, "timeZone"],
-    ["nothing to keep", { keepDaily: 0 }, "keepDaily"],
+    ["a folder that does not exist", { folder: "backups" }, "folder"],
+    ["a folder with a relative path", { folder: "/backups/../etc" }, "folder"],
+    ["an invalid time", { time: "24:00" }, "time"],
+    ["an unknown time zone", { timeZone: "Mars/Base" }, "timeZone"],
+    ["a retention of zero", { keepDaily: 0 }, "keepDaily"],
     ["a key without a passphrase", { includeKey: true }, "includeKey"],
     ["a short passphrase", { passphrase: "short" }, "passphrase"],
     [
-      "a bucket's address with a path",
+      "a bucket address with a path",
       { s3: { ...bucket, endpoint: "https://s3.lan/x" } },
       "s3.endpoint",
     ],
     [
-      "a bucket where metadata live",
+      "a bucket at a metadata address",
       { s3: { ...bucket, endpoint: "http://169.254.169.254" } },
       "s3.endpoint",
     ],
-    ["no name of a bucket", { s3: { ...bucket, bucket: "No" } }, "s3.bucket"],
-    ["a prefix that climbs", { s3: { ...bucket, prefix: "../" } }, "s3.prefix"],
+    ["an invalid bucket name", { s3: { ...bucket, bucket: "No" } }, "s3.bucket"],
+    ["a prefix with parent folders", { s3: { ...bucket, prefix: "../" } }, "s3.prefix"],
     [
-      "no secret",
+      "a missing secret",
       { enabled: true, to: "s3", s3: { ...bucket, secretAccessKey: null } },
       "s3.secretAccessKey",
     ],
-  ])("is not %s", async (_what, body, at) => {
+  ])("reject %s", async (_what, body, at) => {
     const made = await scheduled();
     const rows = () => made.database.query("select * from backup_schedule").values();
     const before = rows();
@@ -277,7 +278,7 @@ describe("what is set", () => {
     expect(rows()).toEqual(before);
   });
 
-  test("keeps what a change does not name, and takes back what was shown", async () => {
+  test("leave fields unchanged that a patch omits, and accept their own response", async () => {
     const made = await scheduled();
     await made.set({ folder: made.folder, keepDaily: 3, s3: bucket, passphrase });
     const before = await made.shown();
@@ -289,7 +290,7 @@ describe("what is set", () => {
     expect((await made.set({ s3: null, passphrase: null })).secretsSet).toEqual([]);
   });
 
-  test("shows and stores no secret, and the audit log only the names of fields", async () => {
+  test("show and store no secret, and the audit log has only field names", async () => {
     const made = await scheduled();
     const { text } = await made.page("PATCH", path, { body: { s3: bucket, passphrase } });
     const all = [text, JSON.stringify(await made.shown()), dump(made), ...made.logged];
@@ -303,7 +304,7 @@ describe("what is set", () => {
     ]);
   });
 
-  test("never has a secret follow a changed address", async () => {
+  test("never send a secret to a changed address", async () => {
     const made = await scheduled();
     await made.set({ s3: bucket });
     for (const endpoint of [
@@ -366,7 +367,7 @@ describe("a bucket", () => {
     },
   );
 
-  test("that refuses, is gone or is denied is told of, and nothing is left behind", async () => {
+  test("that rejects, is gone or is denied is reported, and no parts remain", async () => {
     await using refusing = await target(answer(403, "<Error><Code>AccessDenied</Code></Error>"));
     const gone = await target();
     await gone[Symbol.asyncDispose]();

@@ -60,14 +60,14 @@ const looking = () => ({ ...data, path, targets: targetGuard(() => []) });
 const examined = (at = now, others?: string) =>
   examineBackups({ ...looking(), clock: () => at, folder: others });
 
-test("a new appliance has nothing to lose; an older one needs backups", async () => {
+test("a new appliance needs no backup yet; an older one does", async () => {
   expect(await examined()).toMatchObject([{ verdict: "skipped" }]);
   expect(await examined(now + 2 * dayMs)).toMatchObject([
     { verdict: "warning", advice: expect.stringContaining("Settings → Backup") },
   ]);
 });
 
-test("litestream's copies are known", async () => {
+test("Litestream's copies are recognized", async () => {
   const copies = join(path, ".signalbox.db-litestream");
   mkdirSync(copies);
   expect(await examined(now + 2 * dayMs)).toMatchObject([{ verdict: "ok" }]);
@@ -90,14 +90,14 @@ test("a schedule is judged by its last backup", async () => {
   const old = { updatedAt: timestamp(now - 9 * dayMs) };
   const late = { ...old, lastSuccessAt: timestamp(now - 2 * dayMs - 1) };
   expect((await verdict(late))[0]).toBe("problem");
-  // It was off meanwhile.
+  // It was off in the meantime.
   expect((await verdict({ ...late, updatedAt: timestamp(now - hourMs) }))[0]).toBe("ok");
   const failing = { failingSince: timestamp(now - dayMs), lastError: "No space is left." };
   const [failed, why] = await verdict({ lastSuccessAt: timestamp(now - dayMs), ...failing });
   expect([failed, why?.includes("No space is left.")]).toEqual(["problem", true]);
 });
 
-test("the folder of another program is judged by the youngest backup in it", async () => {
+test("another program's folder is judged by its newest backup", async () => {
   expect(await examined(now, folder)).toMatchObject([{ verdict: "problem" }]);
   mkdirSync(folder);
   writeFileSync(join(folder, "notes.txt"), "no backup at all");
@@ -111,7 +111,7 @@ test("the folder of another program is judged by the youngest backup in it", asy
   expect(await examined(now, folder)).toMatchObject([{ verdict: "problem" }]);
 });
 
-test("a bucket is asked with its credentials, which stay unsaid", async () => {
+test("a bucket is queried with its credentials, which are not shown", async () => {
   let keys = ["nightly/signalbox-2026-11-22-030000.db"];
   let status = 200;
   const bucket = Bun.serve({

@@ -26,7 +26,7 @@ describe("the clock is compared with a time server", () => {
   test.each([
     ["does not know the time itself", { stratum: 16 }],
     ["answers another question", { mark: false }],
-  ])("but not with one that %s", async (_what, how) => {
+  ])("is not compared with a server that %s", async (_what, how) => {
     using server = await timeServer(90_000, how);
     const [found] = await examineClock({
       ntp: server.ntp,
@@ -38,21 +38,24 @@ describe("the clock is compared with a time server", () => {
   });
 });
 
-describe("where no time server answers", () => {
+describe("without a time server", () => {
   test.each([
     [0, "ok"],
     [90_000, "problem"],
-  ])("a web server's date that is off by %i ms is taken: %s", async (wrongMs, verdict) => {
-    const date = new Date(Date.now() + wrongMs).toUTCString();
-    await using site = await target(answer(200, "", { date }));
-    const hosts = [{ origin: new URL(site.at("/secret/path")) }];
-    using lost = await timeServer(0, { stratum: 16 });
-    const [found] = await examineClock({ ntp: lost.ntp, destinations: { hosts }, targets });
-    expect(found).toMatchObject({ verdict, message: expect.stringContaining(`:${site.port}`) });
-    expect(site.asked.map(({ method, path }) => [method, path])).toEqual([["HEAD", "/"]]);
-  });
+  ])(
+    "the clock is compared with a web server's date, here off by %i ms: %s",
+    async (wrongMs, verdict) => {
+      const date = new Date(Date.now() + wrongMs).toUTCString();
+      await using site = await target(answer(200, "", { date }));
+      const hosts = [{ origin: new URL(site.at("/secret/path")) }];
+      using lost = await timeServer(0, { stratum: 16 });
+      const [found] = await examineClock({ ntp: lost.ntp, destinations: { hosts }, targets });
+      expect(found).toMatchObject({ verdict, message: expect.stringContaining(`:${site.port}`) });
+      expect(site.asked.map(({ method, path }) => [method, path])).toEqual([["HEAD", "/"]]);
+    },
+  );
 
-  test("nor any web server, that is no finding", async () => {
+  test("and without a web server there is no finding", async () => {
     const [found] = await examineClock({
       ntp: "127.0.0.1:1",
       destinations: { hosts: [] },

@@ -9,7 +9,7 @@ import { scratch } from "../../support/scratch.ts";
 const newDirectory = scratch();
 const mebibyte = 1024 ** 2;
 
-/** What is found on a disk with so much room, under so many monitors that are checked every second for three days. */
+/** Findings for this free space, with monitors that were checked every second for three days. */
 async function examined(freeBytes: number, monitors = 0) {
   const path = newDirectory();
   const data = openDataDirectory(path, {
@@ -50,14 +50,15 @@ async function examined(freeBytes: number, monitors = 0) {
   return (subject: string) => findings.find((finding) => finding.subject === subject);
 }
 
-test("a disk with room is fine", async () => {
+test("a disk with free space is ok", async () => {
   const found = await examined(Number.MAX_SAFE_INTEGER, 1);
   for (const subject of ["disk space", "growth", "room for copies", "size", "log"])
     expect(found(subject)).toMatchObject({ verdict: "ok", advice: null });
 });
 
-test("a disk that gets full is said with the day", async () => {
-  // 86,400 results of 24 bytes a day each: ten monitors take 20.7 MB a day, and do so for eleven days more.
+test("a disk that fills up is reported with the date", async () => {
+  // 86,400 results of 24 bytes per day each: ten monitors use 20.7 MB a day, for another eleven
+  // days.
   const found = await examined(200 * mebibyte, 10);
   expect(found("disk space")).toMatchObject({ verdict: "problem" });
   expect(found("growth")).toMatchObject({
@@ -67,12 +68,12 @@ test("a disk that gets full is said with the day", async () => {
   });
 });
 
-test("results stop growing when the oldest are removed", async () => {
+test("results stop growing once the oldest are removed", async () => {
   const found = await examined(1_500 * mebibyte, 10);
   expect(found("growth")).toMatchObject({ verdict: "ok" });
 });
 
-test("an upgrade needs room for a copy", async () => {
+test("an upgrade needs free space for a copy", async () => {
   const found = await examined(mebibyte / 8);
   expect(found("room for copies")).toMatchObject({
     verdict: "warning",

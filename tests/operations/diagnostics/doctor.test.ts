@@ -59,7 +59,7 @@ beforeAll(async () => {
   const smtp = { host, port, user: "jo", password: canary, tls: "none", from: "a@team.example" };
   await updateSettings(scope, SettingsPatch.parse({ smtp }));
   const settings = configOf(
-    // Nothing of this test leaves the machine, whatever the names stand for.
+    // All names of this test are denied, so that no request leaves the machine.
     { dataDir: path, port: "0", denyTarget: ["*.lan", "*.example", "*.com"] },
     {},
   );
@@ -85,7 +85,7 @@ function homesOf(type: ChannelType) {
 const of = (area: string) => report.filter((finding) => finding.area === area) as Finding[];
 
 describe("each type of channel", () => {
-  test.each(types)("%s has its host examined, or none of its own", async (type) => {
+  test.each(types)("%s has its host examined, or needs none", async (type) => {
     const rows = (await data.store.db.select().from(alertChannels)).filter(
       (row) => row.type === type,
     );
@@ -109,7 +109,7 @@ describe("each type of channel", () => {
           },
         },
       );
-    // What is delivered goes where the doctor looks, and nowhere else.
+    // The examined hosts are exactly the hosts that deliveries connect to.
     const { hosts } = await destinationsOf(data.store, data.vault);
     const examined = hosts.filter(({ channels }) =>
       channels.some((name) => name.includes(`“The ${type}”`)),
@@ -129,7 +129,7 @@ describe("diagnostics", () => {
     examine,
   });
 
-  test("are at most eight at once, and keep their order", async () => {
+  test("run eight at once at most, and stay in order", async () => {
     let [open, most] = [0, 0];
     const several = Array.from({ length: 30 }, (_, index) =>
       diagnostic(async () => {
@@ -144,7 +144,7 @@ describe("diagnostics", () => {
     expect(most).toBe(8);
   });
 
-  test("that come too late are skipped, and one that fails is no end of the others", async () => {
+  test("that time out are skipped, and a failing one does not stop the others", async () => {
     const works = diagnostic(async () => [fine("works", "")], "late");
     expect(await runDiagnostics([works], null, 0)).toMatchObject([
       { subject: "late", verdict: "skipped" },
@@ -159,7 +159,7 @@ describe("diagnostics", () => {
   });
 });
 
-test("what is denied is said with its setting; a host that answers is fine", () => {
+test("a denied host is reported with its setting; a host that responds is ok", () => {
   const slack = of("Alert channels").find(({ subject }) => subject === "https://chat.example");
   expect(slack).toMatchObject({
     verdict: "problem",
@@ -171,24 +171,24 @@ test("what is denied is said with its setting; a host that answers is fine", () 
   ]);
 });
 
-test("the mail server takes the credentials, and gets no mail", () => {
+test("the mail server accepts the credentials, and gets no mail", () => {
   expect(of("Mail")).toMatchObject([
     { verdict: "ok", message: expect.stringContaining("takes the user and the credentials") },
   ]);
   expect(mailed).toBe(0);
 });
 
-test("a web server is asked for its date alone, when no time server answers", () => {
+test("a web server is only asked for its date, if no time server answers", () => {
   expect(new Set(asked)).toEqual(new Set(["/"]));
 });
 
-test("no secret stands in what is reported", () => {
+test("the report contains no secret", () => {
   const written = JSON.stringify(report) + textOf(report);
   expect(written).toContain("chat.example");
   expect([written.includes(canary), written.includes(signingCanary)]).toEqual([false, false]);
 });
 
-test("every finding has its next step, and what is fine has none", () => {
+test("every finding has a next step, and an ok result has none", () => {
   const wrong = report.filter(
     ({ verdict, advice }) => verdict !== "skipped" && (verdict === "ok") !== (advice === null),
   );

@@ -20,7 +20,7 @@ const examined = (origin: string, timeoutMs?: number) =>
     { targets, clock: systemClock, ...(timeoutMs !== undefined && { timeoutMs }) },
   );
 
-test("a host that takes connections is sent nothing", async () => {
+test("a host that accepts connections is sent nothing", async () => {
   await using site = await target();
   const found = await examined(site.at());
   expect(found).toEqual({
@@ -32,10 +32,10 @@ test("a host that takes connections is sent nothing", async () => {
   expect(site.asked).toEqual([]);
 });
 
-describe("what keeps an alert from its host is said with the next step", () => {
+describe("an unreachable alert host is reported with a next step:", () => {
   test.each([
     ["a blocked address", "http://169.254.1.2", "link-local", "--allow-target 169.254.1.2/32"],
-    ["a blocked address of IPv6", "http://[fe80::1]", "link-local", "--allow-target fe80::1/128"],
+    ["a blocked IPv6 address", "http://[fe80::1]", "link-local", "--allow-target fe80::1/128"],
     [
       "this appliance",
       "http://127.0.0.1:3210",
@@ -52,7 +52,7 @@ describe("what keeps an alert from its host is said with the next step", () => {
     });
   });
 
-  test.skipIf(!canBeSilent)("a port that says nothing", async () => {
+  test.skipIf(!canBeSilent)("a silent port", async () => {
     using silent = silentAddress();
     expect(await examined(`http://127.0.0.1:${silent.port}`, 100)).toMatchObject({
       verdict: "problem",
@@ -85,13 +85,13 @@ describe("the network", () => {
   const verdicts = async (hosts: string[], root: string) =>
     (await examineNetwork(hosts, root)).map(({ subject, verdict }) => `${subject}: ${verdict}`);
 
-  test("of a machine without a way out is fine where only the LAN is alerted", async () => {
+  test("of an offline machine is ok if all alerts stay in the LAN", async () => {
     const fine = ["name servers: skipped", "default route: ok"];
     expect(await verdicts(["192.168.1.5", "127.0.0.1"], lan())).toEqual(fine);
     expect(await verdicts([], lan())).toEqual(fine);
   });
 
-  test("needs a default route to what is not of the LAN", async () => {
+  test("needs a default route to hosts outside the LAN", async () => {
     const out = route("eth0\t00000000\t010200C0\n");
     expect((await verdicts(["8.8.8.8"], lan()))[1]).toBe("default route: problem");
     expect((await verdicts(["8.8.8.8"], out))[1]).toBe("default route: ok");

@@ -12,7 +12,7 @@ import { scratch } from "../../support/scratch.ts";
 
 const newDirectory = scratch();
 
-/** A machine whose `/` holds these files. */
+/** A machine whose `/` contains these files. */
 function rootWith(files: Record<string, string>): string {
   const root = newDirectory();
   for (const [name, text] of Object.entries(files)) {
@@ -55,9 +55,9 @@ describe("memory", () => {
     "sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes": bytes,
   });
   test.each([
-    ["a group of version 2 above the service", second("268435456\n"), "warning"],
-    ["a group of version 2", second("1073741824\n"), "ok"],
-    ["a container of version 1", first("268435456\n"), "warning"],
+    ["a version 2 cgroup above the service", second("268435456\n"), "warning"],
+    ["a version 2 cgroup", second("1073741824\n"), "ok"],
+    ["a version 1 container", first("268435456\n"), "warning"],
     ["version 1 without a limit", first("9223372036854771712\n"), undefined],
     ["version 2 without a limit", second("max\n"), undefined],
   ])("%s", (_what, files, verdict) => {
@@ -78,7 +78,7 @@ test.each([
 });
 
 describe("ping", () => {
-  test("is asked for only where monitors need it", async () => {
+  test("is required only with ping monitors", async () => {
     expect(await examinePing(0, null)).toEqual([]);
     expect(await examinePing(2, null)).toMatchObject([
       { verdict: "problem", advice: expect.stringContaining("iputils-ping") },
@@ -88,18 +88,18 @@ describe("ping", () => {
   test.each([
     ["true", "ok"],
     ["false", "problem"],
-  ])("that ends like `%s`: %s", async (command, verdict) => {
+  ])("that exits like `%s`: %s", async (command, verdict) => {
     expect(await examinePing(1, Bun.which(command))).toMatchObject([{ verdict }]);
   });
 });
 
-test("a proxy of the environment is said to have no effect", () => {
+test("a proxy in the environment is reported as ineffective", () => {
   expect(examineEnvironment(["HTTP_PROXY"])).toMatchObject([
     { verdict: "ok", message: expect.stringContaining("HTTP_PROXY is set and has no effect") },
   ]);
 });
 
-test("who listens on a port is found by its socket", () => {
+test("the program on a port is found by its socket", () => {
   const root = rootWith({
     "proc/net/tcp": [
       "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode",

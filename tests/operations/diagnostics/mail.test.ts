@@ -16,20 +16,20 @@ async function found(smtp: SmtpSettings | null, channels: string[] = []) {
   return findings;
 }
 
-test("a server that greets is fine, and is asked for nothing more", async () => {
+test("a server that greets is ok, and is sent nothing more", async () => {
   await using server = await scriptedMailServer();
   expect(await found(server.smtp())).toMatchObject([{ verdict: "ok" }]);
   expect(server.said.filter((word) => word !== "QUIT")).toEqual(["EHLO"]);
 });
 
-test("none at all is a problem only of those who have e-mail channels", async () => {
+test("a missing mail server is a problem only for organizations with e-mail channels", async () => {
   expect(await found(null)).toEqual([]);
   expect(await found(null, ["On-call"])).toMatchObject([
     { verdict: "problem", message: "none is set in Acme, but alerts are to go by it: On-call" },
   ]);
 });
 
-test("what is wrong with it is said with where it is set", async () => {
+test("a problem is reported with its setting", async () => {
   await using server = await mailServer({ users: { jo: "right" } }, { allowInsecureAuth: true });
   await using other = await scriptedMailServer({ greeting: "* OK IMAP4 ready" });
   const cases: [SmtpSettings, string, string][] = [

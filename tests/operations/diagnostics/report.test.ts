@@ -17,7 +17,7 @@ const report = [
   },
 ];
 
-test("a report is paragraphs of one area each, 80 columns wide, with next steps behind arrows", () => {
+test("a report has a paragraph per area, 80 columns wide, with next steps behind arrows", () => {
   expect(textOf(report)).toBe(`Data
 ok       data directory: /data
 problem  permissions:
@@ -36,7 +36,7 @@ warning  growth: it takes 35 MiB more a day: the disk is full in 21 days, sooner
 `);
 });
 
-test("a summary counts what is to be done", () => {
+test("a summary counts the next steps", () => {
   const ofArea = { area: "Data" };
   expect(
     summaryOf([

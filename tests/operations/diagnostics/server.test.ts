@@ -15,7 +15,7 @@ import { scratch } from "../../support/scratch.ts";
 const newDirectory = scratch();
 const host = "127.0.0.1";
 
-/** Something that answers like a server of ours, or unlike one. */
+/** A server that responds like ours, or differently. */
 const answering = (headers: Record<string, string>) =>
   Bun.serve({ port: 0, hostname: host, fetch: () => Response.json({}, { headers }) });
 
@@ -28,12 +28,12 @@ const verdicts = async (
     `${message} ${advice}`,
   ]);
 
-test("free ports are fine, and so is one that the system chooses", async () => {
+test("free ports are ok, and so is one that the system chooses", async () => {
   const found = await verdicts({ port: freePort(), publicPort: 0 });
   expect(found.map(([what]) => what)).toEqual(["port: ok", "public port: ok"]);
 });
 
-test("a port that another program has is said with that program", async () => {
+test("a port in use is reported with its program", async () => {
   const other = answering({});
   const [found] = await verdicts({ port: other.port ?? 0 });
   expect(found).toEqual(["port: problem", expect.stringContaining("Stop that program")]);
@@ -41,12 +41,12 @@ test("a port that another program has is said with that program", async () => {
   await other.stop(true);
 });
 
-test("an address that this machine does not have", async () => {
+test("an address that this machine does not have is reported", async () => {
   const [found] = await verdicts({ port: freePort(), host: "192.0.2.1" });
   expect(found).toEqual(["port: problem", expect.stringContaining("Change --host.")]);
 });
 
-test("the server that runs on the data may have its ports, and is asked whether it answers", async () => {
+test("the running server may use its ports, and is asked for a response", async () => {
   const path = newDirectory();
   const unlock = lockDirectory(path);
   const server = answering({ "x-request-id": "1" });
@@ -59,16 +59,16 @@ test("the server that runs on the data may have its ports, and is asked whether 
     "port: ok",
     "public port: ok",
   ]);
-  // It has other settings than those that are examined.
+  // Its settings differ from the examined ones.
   expect(await of({ port: freePort() })).toEqual(["server: ok", "port: skipped"]);
   await server.stop(true);
   expect((await of({ port }))[0]).toBe("server: problem");
   unlock();
-  // What it left behind says nothing any more.
+  // Its stale address file has no effect.
   expect(await of({ port })).toEqual(["port: ok"]);
 });
 
-test("what the server has told of itself and not of its end is said again", async () => {
+test("open problems of the server are reported again", async () => {
   const now = Date.now();
   const data = openDataDirectory(newDirectory(), {
     migrations: assets.migrations,

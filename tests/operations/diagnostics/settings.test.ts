@@ -30,48 +30,54 @@ test.each([
   ["an http address", { url: "http://box.lan:3210" }],
   ["https behind a proxy", { url: "https://status.lan", trustProxy: ["127.0.0.1"] }],
   ["a network of proxies", { trustProxy: ["10.0.5.0/24", "fd00:5::/48", "unix:"] }],
-])("%s is fine", (_what, flags) => {
+])("%s is ok", (_what, flags) => {
   expect(findings(flags)).toEqual([]);
 });
 
-test("https needs somebody who does TLS", () => {
+test("https needs TLS or a trusted proxy", () => {
   expect(findings({ url: "https://status.lan" })).toEqual([
     ["warning", "--url", expect.stringContaining("--trust-proxy 127.0.0.1")],
   ]);
 });
 
-test.each([["0.0.0.0/1"], ["64.0.0.0/2"], ["2000::/3"]])("%s is no network of proxies", (range) => {
-  expect(findings({ trustProxy: ["127.0.0.1", range] })).toEqual([
-    ["warning", "--trust-proxy", expect.stringContaining("Name the proxies alone")],
-  ]);
-});
+test.each([["0.0.0.0/1"], ["64.0.0.0/2"], ["2000::/3"]])(
+  "%s is too large for a network of proxies",
+  (range) => {
+    expect(findings({ trustProxy: ["127.0.0.1", range] })).toEqual([
+      ["warning", "--trust-proxy", expect.stringContaining("Name the proxies alone")],
+    ]);
+  },
+);
 
-test.skipIf(!have("openssl"))("TLS files are read, dated and held against --url", () => {
-  const folder = newDirectory();
-  const { cert: tlsCert, key: tlsKey } = selfSigned(folder, "box", "DNS:box.lan,IP:10.0.0.5");
-  const other = selfSigned(folder, "other", "DNS:other.lan");
-  const files = { tlsCert, tlsKey };
-  const now = Date.now();
-  const expiring = ["warning", "TLS certificate", expect.stringContaining("SIGHUP")];
-  expect(findings(files, now - 20 * dayMs)).toEqual([]);
-  expect(findings(files, now)).toEqual([expiring]);
-  expect(findings(files, now + 3 * dayMs)[0]?.[0]).toBe("problem");
-  for (const url of ["https://box.lan", "https://10.0.0.5"])
-    expect(findings({ ...files, url }, now - 20 * dayMs)).toEqual([]);
-  expect(findings({ ...files, url: "https://else.lan" }, now - 20 * dayMs)).toEqual([
-    ["problem", "TLS certificate", expect.stringContaining("correct --url")],
-  ]);
-  expect(findings({ ...files, url: "http://box.lan" }, now - 20 * dayMs)).toEqual([
-    ["warning", "--url", "Write https://."],
-  ]);
-  const unusable = ["problem", "TLS files", expect.stringContaining("--tls-key")];
-  expect(findings({ tlsCert, tlsKey: other.key })).toEqual([unusable]);
-  expect(findings({ tlsCert: `${tlsCert}.gone`, tlsKey })).toEqual([unusable]);
-  chmodSync(tlsKey, 0o644);
-  expect(findings(files)).toEqual([unusable]);
-});
+test.skipIf(!have("openssl"))(
+  "TLS files are read, and checked for their dates and the host of --url",
+  () => {
+    const folder = newDirectory();
+    const { cert: tlsCert, key: tlsKey } = selfSigned(folder, "box", "DNS:box.lan,IP:10.0.0.5");
+    const other = selfSigned(folder, "other", "DNS:other.lan");
+    const files = { tlsCert, tlsKey };
+    const now = Date.now();
+    const expiring = ["warning", "TLS certificate", expect.stringContaining("SIGHUP")];
+    expect(findings(files, now - 20 * dayMs)).toEqual([]);
+    expect(findings(files, now)).toEqual([expiring]);
+    expect(findings(files, now + 3 * dayMs)[0]?.[0]).toBe("problem");
+    for (const url of ["https://box.lan", "https://10.0.0.5"])
+      expect(findings({ ...files, url }, now - 20 * dayMs)).toEqual([]);
+    expect(findings({ ...files, url: "https://else.lan" }, now - 20 * dayMs)).toEqual([
+      ["problem", "TLS certificate", expect.stringContaining("correct --url")],
+    ]);
+    expect(findings({ ...files, url: "http://box.lan" }, now - 20 * dayMs)).toEqual([
+      ["warning", "--url", "Write https://."],
+    ]);
+    const unusable = ["problem", "TLS files", expect.stringContaining("--tls-key")];
+    expect(findings({ tlsCert, tlsKey: other.key })).toEqual([unusable]);
+    expect(findings({ tlsCert: `${tlsCert}.gone`, tlsKey })).toEqual([unusable]);
+    chmodSync(tlsKey, 0o644);
+    expect(findings(files)).toEqual([unusable]);
+  },
+);
 
-test("the token of metrics is read", () => {
+test("the metrics token is read", () => {
   const file = join(newDirectory(), "token");
   const unusable = ["problem", "metrics token", expect.stringContaining("openssl rand -hex 32")];
   expect(findings({ metricsTokenFile: file })).toEqual([unusable]);
@@ -81,7 +87,7 @@ test("the token of metrics is read", () => {
   expect(findings({ metricsTokenFile: file })).toEqual([]);
 });
 
-test("the name of --url leads to this machine, or to a proxy that is trusted", async () => {
+test("the host name of --url leads to this machine, or to a trusted proxy", async () => {
   const verdict = async (flags: Record<string, unknown>) =>
     (await examineName(configOf(flags, {}))).map((found) => found.verdict);
   expect(await verdict({})).toEqual([]);

@@ -1,3 +1,4 @@
+/** The appliance's own problems: their start and end are reported once each, also across restarts. */
 import { describe, expect, test } from "bun:test";
 import { problemTitles } from "../../../src/alerting/deciding/problem-titles.ts";
 import { AppError } from "../../../src/core/errors.ts";
@@ -15,7 +16,7 @@ import type { Json } from "../../support/json.ts";
 const GB = 1_000_000_000;
 const day = 86_400;
 
-/** An appliance that an administrator of ours runs, on a machine whose disk, clocks and certificate the test sets. */
+/** An appliance with an administrator of ours, whose disk, clocks and certificate the test sets. */
 async function machine(settings: Parameters<typeof pager>[0] = {}) {
   const made = await pager(settings);
   const { appliance, store, time, later } = made;
@@ -24,7 +25,7 @@ async function machine(settings: Parameters<typeof pager>[0] = {}) {
     monotonic: 0,
     disk: { free: 50 * GB, total: 100 * GB },
     certificateExpiresAt: null as number | null,
-    /** How far who follows the events has come. */
+    /** Position of the followers in the event log. */
     reached: Infinity,
   };
   const open = () =>
@@ -46,7 +47,7 @@ async function machine(settings: Parameters<typeof pager>[0] = {}) {
     world,
     bothClocks,
     looks: () => watch.runOnce(),
-    /** Time goes by on a machine that is well: what is found is told, and what is told arrives. */
+    /** Advances the clock of a healthy machine: problems are found, reported and delivered. */
     passes: async (seconds = 10) => {
       for (let passed = 0; passed < seconds; passed += 5) {
         bothClocks(5);
@@ -54,7 +55,7 @@ async function machine(settings: Parameters<typeof pager>[0] = {}) {
         await later(0);
       }
     },
-    /** The appliance is started anew after so long. */
+    /** Restarts the appliance after `afterSeconds`. */
     restarts: async (afterSeconds = 0) => {
       bothClocks(afterSeconds);
       watch = open();
@@ -64,7 +65,7 @@ async function machine(settings: Parameters<typeof pager>[0] = {}) {
       ((await page("GET", "/dashboard/appliance")).json.data.problems as Json[]).map(
         ({ name }) => name,
       ),
-    /** Nothing can be written until the returned is called. */
+    /** Makes all writes fail until the returned function is called. */
     fillsUp() {
       const atomic = store.atomic.bind(store);
       store.atomic = () => Promise.reject(new AppError("UNAVAILABLE", "The disk is full."));
@@ -75,7 +76,7 @@ async function machine(settings: Parameters<typeof pager>[0] = {}) {
 
 type Machine = Awaited<ReturnType<typeof machine>>;
 
-/** What makes each problem begin and end; `name` as the page has it. */
+/** How each problem starts and ends; `name` is its title on the page. */
 const causes: {
   name: keyof typeof problemTitles;
   begins: (made: Machine) => unknown;
@@ -127,7 +128,7 @@ const causes: {
       const row = { id: 1, settings, secrets: "{}", version: 1, updatedAt, triedFor: time.now };
       await store.atomic([store.db.insert(backupSchedule).values(row)]);
       await restarts();
-      // What was missed while it was off is made soon.
+      // A backup that was missed while it was off is created soon.
       await passes(60);
       expect(await openProblems(store)).toEqual([]);
       for (let minutes = 0; minutes < 59; minutes++) await passes(60);
@@ -136,7 +137,7 @@ const causes: {
   },
 ];
 
-test("every problem of the appliance that is stored, but those of its checks, of other machines and of full outboxes, is among what is tried", () => {
+test("every stored problem is tested here, except checks, other machines and full outboxes", () => {
   const tried = new Set<string>(causes.map(({ name }) => name));
   expect(Object.keys(problemTitles).filter((name) => !tried.has(name))).toEqual([
     "alerts",
@@ -148,7 +149,7 @@ test("every problem of the appliance that is stored, but those of its checks, of
 });
 
 describe.each(causes)("$name", ({ name, begins, ends }) => {
-  test("is told when it begins and when it is over, once each, to the default channels of those who run the appliance", async () => {
+  test("is reported to the administrators' default channels when it starts and ends, once each", async () => {
     const made = await machine();
     const { inbox, passes, restarts, problems } = made;
     await using hook = await inbox({ default: true });
@@ -176,7 +177,7 @@ describe.each(causes)("$name", ({ name, begins, ends }) => {
     expect((await made.theirs.api("GET", "/api/v1/alerts")).json.data).toEqual([]);
   });
 
-  test("is one case of a pager from its beginning to its end", async () => {
+  test("is one case of a pager from start to end", async () => {
     const services = caseServices();
     const made = await machine({ exchange: services.exchange });
     await made.channel({ type: "pagerduty", routingKey: "r".repeat(32), default: true });
@@ -192,7 +193,7 @@ describe.each(causes)("$name", ({ name, begins, ends }) => {
   });
 });
 
-test("a channel that is down when a problem begins and ends hears of both when it is back", async () => {
+test("a channel that fails when a problem starts and ends gets both once it works again", async () => {
   const made = await machine();
   await using hook = await made.inbox({ default: true }, answer(500));
   made.world.disk = { free: 0, total: 100 * GB };
@@ -208,7 +209,7 @@ test("a channel that is down when a problem begins and ends hears of both when i
   ]);
 });
 
-test("a disk that is filled and emptied at the bound does not begin and end its problem each time", async () => {
+test("a disk that fluctuates around the threshold does not start and end its problem each time", async () => {
   const made = await machine();
   await using hook = await made.inbox({ default: true });
   for (const free of [0.99, 1.01, 0.98, 1.19, 0.99]) {
@@ -220,7 +221,7 @@ test("a disk that is filled and emptied at the bound does not begin and end its 
   expect(hook.alerts()).toHaveLength(1);
 });
 
-test("a certificate is told of 14, 7 and 1 days before its end and when it has ended, louder each time, and once when it is renewed", async () => {
+test("a certificate is reported 14, 7 and 1 days before it expires, when it expires, and when it is renewed", async () => {
   const made = await machine();
   await using hook = await made.inbox({ default: true });
   made.world.certificateExpiresAt = made.time.now + 15 * day * 1000;
@@ -241,7 +242,7 @@ test("a certificate is told of 14, 7 and 1 days before its end and when it has e
   expect(hook.alerts().slice(4)).toMatchObject([{ type: "appliance.recovered" }]);
 });
 
-test("a follower that comes on slowly is not stuck", async () => {
+test("a slow follower is not stuck", async () => {
   const made = await machine();
   await using hook = await made.inbox({ default: true });
   const first = (await lastSeq(made.store)) - 1;
@@ -253,7 +254,7 @@ test("a follower that comes on slowly is not stuck", async () => {
   expect(hook.alerts().filter(({ type }) => type === "appliance.troubled")).toEqual([]);
 });
 
-test("on a full disk the log says at once what no alert can, and the alert follows when there is room", async () => {
+test("on a full disk the log reports the problem at once, and the alert follows once there is space", async () => {
   const made = await machine();
   await using hook = await made.inbox({ default: true });
   const frees = made.fillsUp();
@@ -269,7 +270,7 @@ test("on a full disk the log says at once what no alert can, and the alert follo
   expect(hook.alerts()).toMatchObject([{ data: { problem: "disk" } }]);
 });
 
-test("checks that can't be judged because the appliance stood still are no second problem", async () => {
+test("checks that can't be judged because the appliance was suspended are no second problem", async () => {
   const made = await machine();
   await using hook = await made.inbox({ default: true });
   const shop = await made.site({ interval: 3_600 });
@@ -285,7 +286,7 @@ test("checks that can't be judged because the appliance stood still are no secon
   expect(hook.alerts()).toMatchObject([{ type: "appliance.troubled", data: { problem: "loop" } }]);
 });
 
-test("where nobody runs the appliance, the log alone says what is wrong, once each time", async () => {
+test("without an administrator only the log reports problems, once each", async () => {
   const made = await machine();
   made.database.run("UPDATE people SET administrator = 0");
   const lines = () =>
@@ -303,7 +304,7 @@ test("where nobody runs the appliance, the log alone says what is wrong, once ea
   expect(await openProblems(made.store)).toEqual([]);
 });
 
-test("who becomes an administrator while a problem lasts hears of it", async () => {
+test("a new administrator is notified of an open problem", async () => {
   const made = await machine();
   const { json } = await made.theirs.api("POST", "/api/v1/alert-channels", {
     body: {

@@ -12,7 +12,7 @@ async function scraped({ client }: Pick<TestAppliance, "client">) {
   return scrapeOf(text);
 }
 
-test("requests are counted by the pattern of their route, and what has none under one name", async () => {
+test("requests are counted by route pattern, and requests without a route under one name", async () => {
   const made = await testAppliance();
   const { ours, theirs, stranger, client } = made;
   const { json } = await ours.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
@@ -46,7 +46,7 @@ test("requests are counted by the pattern of their route, and what has none unde
   expectHistograms(scrape);
 });
 
-test("no route is counted under anything but its pattern, whatever stands in its path", async () => {
+test("every route is counted under its pattern, whatever its path contains", async () => {
   const made = await testAppliance();
   const { app, ours } = made;
   // The files below `/assets` have a route each, and are counted together.
@@ -60,13 +60,13 @@ test("no route is counted under anything but its pattern, whatever stands in its
   const counted = Object.keys(scrape.of("signalbox_http_request_duration_seconds_count"));
   const routes = counted.map((labels) => /route=([^,]*)/.exec(labels)?.[1] ?? "");
   expect(routes.filter((route) => !patterns.has(route))).toEqual([]);
-  // Those of the admin page are asked for with no session here, and refused before they are looked for.
+  // Requests to the admin page have no session here, and are rejected before routing.
   const own = app.routes.filter(({ path }) => /^\/(api\/v1|push)\//.test(path));
   expect(own.length).toBeGreaterThan(50);
   for (const { path } of own) expect(routes).toContain(path.replace(/(.)\/$/, "$1"));
 });
 
-test("checks, their results and what was delivered are counted as they were done", async () => {
+test("checks, results and deliveries are counted", async () => {
   const made = await pager();
   const { site, pass, job, time, later } = made;
   await using good = await made.inbox({ default: true });
@@ -115,7 +115,7 @@ test("checks, their results and what was delivered are counted as they were done
   expectHistograms(scrape);
 });
 
-test("what waits is told with how long it has been waiting", async () => {
+test("waiting work is reported with its age", async () => {
   const made = await pager();
   const { store, time, engine, later } = made;
   await using ill = await made.inbox({ default: true }, answer(500));
@@ -140,7 +140,7 @@ test("what waits is told with how long it has been waiting", async () => {
   expect(ill.asked.length).toBeGreaterThan(1);
 });
 
-test("all of what waits is counted, for however many receivers", async () => {
+test("all waiting deliveries are counted, for any number of receivers", async () => {
   const made = await testAppliance();
   made.database.run(
     `insert into deliveries (organization_id, id, receiver_type, receiver_id, status, attempts,
@@ -162,7 +162,7 @@ test("all of what waits is counted, for however many receivers", async () => {
   });
 });
 
-test("checks under way are counted until they end", async () => {
+test("running checks are counted until they end", async () => {
   const made = await pager();
   await using stuck = await made.site();
   stuck.reply(hang);
@@ -174,7 +174,7 @@ test("checks under way are counted until they end", async () => {
   expect((await scraped(made)).of("signalbox_checks_running")).toEqual({});
 });
 
-test("while the database can't be read, it tells how many parts tell nothing, and all the others", async () => {
+test("while the database can't be read, failed collectors are counted and all others report", async () => {
   const made = await testAppliance();
   const before = await scraped(made);
   expect(before.of("signalbox_collectors_failed")).toEqual({});
@@ -193,7 +193,7 @@ test("while the database can't be read, it tells how many parts tell nothing, an
   ]);
 });
 
-test("it names no organization and nothing that people wrote", async () => {
+test("metrics name no organization and contain no text of people", async () => {
   const made = await pager();
   const { ours, theirs, store } = made;
   await using hook = await made.inbox({ name: "canary-channel", default: true });
@@ -216,7 +216,7 @@ test("it names no organization and nothing that people wrote", async () => {
     expect(scrape.text).not.toContain(text);
 });
 
-test("a key of an organization gets nothing of the appliance, and the token nothing of an organization", async () => {
+test("an organization's key gets no metrics of the appliance, and the token none of an organization", async () => {
   const { ours, client, stranger } = await testAppliance();
   const { text } = await ours.api("GET", "/metrics");
   expect(text).not.toMatch(/signalbox_(checks|deliver|http|outbox|organizations)/);

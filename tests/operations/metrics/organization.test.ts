@@ -10,7 +10,7 @@ async function metricsOf({ app }: TestSetUp, key: string): Promise<string> {
   return (await app.handle(new Request("http://localhost/metrics", { headers }))).text();
 }
 
-/** One monitor of each state that makes a difference, with names and groups that need care. */
+/** A monitor in each relevant state, with names and groups that need escaping. */
 async function watched() {
   const made = await testAppliance();
   const { api, writeKey } = made.ours;
@@ -65,7 +65,7 @@ testWith(
   },
 );
 
-test("how the process does is told while there is no other organization whose work it would show", async () => {
+test("process metrics are exported only while there is a single organization", async () => {
   const made = await testAppliance();
   const { key } = made.ours.writeKey;
   expect(await metricsOf(made, key)).not.toContain("process_");
@@ -74,7 +74,7 @@ test("how the process does is told while there is no other organization whose wo
   expect(await metricsOf(made, key)).toMatch(/^process_resident_memory_bytes \d+$/m);
 });
 
-test("Prometheus reads its own organization's figures with a read key, strangers none", async () => {
+test("Prometheus reads its own organization's metrics with a read key, and strangers get none", async () => {
   const { ours, theirs, app, stranger } = await testAppliance();
   await ours.api("POST", "/api/v1/incidents", { body: { title: "Slow", severity: "major" } });
   const ping = { type: "ping", name: "Router", host: "192.168.1.1" };

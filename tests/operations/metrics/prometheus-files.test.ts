@@ -35,9 +35,9 @@ async function promtool(...args: string[]) {
   return { exitCode: await run.exited, said };
 }
 
-test("alert rules, their cases and the dashboard ask for nothing but what is exported", async () => {
+test("alert rules, their test cases and the dashboard use only exported metrics", async () => {
   const { types } = scrapeOf(await applianceMetrics());
-  // Prometheus itself says whether it could scrape.
+  // Prometheus itself exports whether it could scrape.
   const exported = new Set(["up"]);
   for (const [name, type] of types)
     for (const suffix of type === "histogram" ? ["_bucket", "_sum", "_count"] : [""])
@@ -60,7 +60,7 @@ test("alert rules, their cases and the dashboard ask for nothing but what is exp
   expect([...asked].filter((name) => !exported.has(name ?? ""))).toEqual([]);
 });
 
-test("each alert rule has a case in which it fires, alone", () => {
+test("each alert rule has a test case in which only it fires", () => {
   const firing = cases.flatMap((one) =>
     one.promql_expr_test.map(({ exp_samples: samples }) =>
       samples.map(({ labels }) => /alertname="(\w+)"/.exec(labels)?.[1]),
@@ -92,7 +92,7 @@ testWith(["promtool"], "Prometheus understands every query of the dashboard", as
   expect([exitCode, said]).toEqual([0, expect.stringContaining(`${queries.length} rules found`)]);
 });
 
-test("no panel of the dashboard lies on another", () => {
+test("the dashboard's panels do not overlap", () => {
   const { panels } = dashboard;
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   const overlapping = panels.flatMap(({ title, gridPos: a }, index) =>

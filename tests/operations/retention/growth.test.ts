@@ -17,7 +17,7 @@ import { bytesOf, counted, simulatedYear } from "../../support/year.ts";
 const newDirectory = scratch();
 const plan = { monitors: 25, days: 20, resultDays: 2, end: Date.UTC(2026, 10, 22) };
 
-describe("a simulated time", () => {
+describe("a simulated year", () => {
   let data: DataDirectory;
   beforeAll(async () => {
     const clock = () => plan.end - plan.days * dayMs;
@@ -27,15 +27,15 @@ describe("a simulated time", () => {
   });
   afterAll(() => data.close());
 
-  // What the simulation has none of is documented from experience.
+  // Tables that the simulation does not fill are documented from experience.
   for (const { what, bytes, each } of growing.filter(({ what }) => what in counted))
-    test(`${what}: the documented ${bytes} bytes ${each} are what it takes`, () => {
+    test(`${what}: the documented ${bytes} bytes ${each} match the measured size`, () => {
       const measured = bytesOf(data.database, what) ?? 0;
       expect(bytes / measured).toBeGreaterThan(0.7);
       expect(bytes / measured).toBeLessThan(1.5);
     });
 
-  test("has the sums that recording its results one by one adds up to", async () => {
+  test("has the same sums as recording its results one by one", async () => {
     type Row = { key: number; at: number; status: number; ms: number | null; seconds: number };
     const results = data.database
       .query<Row, [number]>(
@@ -67,7 +67,7 @@ describe("a simulated time", () => {
     ] as const) {
       const rows = `SELECT * FROM ${table} WHERE ${period} >= ? ORDER BY ${period}, monitor_key`;
       const since = (plan.end - dayMs) / periodMs;
-      // Neither says in which order it counted.
+      // The sums do not depend on the order of recording.
       const valuesOf = (from: Database) =>
         from
           .query(rows)

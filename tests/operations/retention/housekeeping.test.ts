@@ -29,7 +29,7 @@ async function cleaned() {
   };
   const job = () =>
     new Housekeeping({ store, clock, leases: soleNode, log: logger, kept, readUpTo });
-  // Rows stand for themselves here, without the records that they belong to.
+  // The rows have no parent records here.
   database.run("PRAGMA foreign_keys = OFF");
   database.run(
     "INSERT INTO followers (name, seq, version) VALUES ('alerting', 1000000, 1), ('subscribers', 1000000, 1)",
@@ -41,7 +41,7 @@ async function cleaned() {
     database.run("INSERT INTO housekeeping (name, value) VALUES (?, ?)", [name, time.now]);
   let made = 0;
 
-  /** A row of this table with these values; the others are as small as they may be. */
+  /** Inserts a row with these values and minimal values for all other columns. */
   function put(table: SQLiteTable, values: Record<string, string | number | null>) {
     const columns = Object.values(getTableColumns(table)) as SQLiteColumn[];
     const own = columns.filter(
@@ -72,7 +72,7 @@ const all = [accounts, alerting, log, monitoring, statusPages].flatMap((tables) 
   Object.values(tables).filter((value): value is SQLiteTable => is(value, SQLiteTable)),
 );
 
-/** Where a row of each kept table says how old it is; what belongs to another row goes with that. */
+/** The column with the age of a row, per table with a retention. Rows of a parent go with it. */
 const dated: Record<
   string,
   [column: string, valueOf: (at: number) => string | number, more?: object]
@@ -93,8 +93,8 @@ const byDays = growing.flatMap(({ what, tables, kept: days }) =>
   typeof days === "number" ? tables.map((name) => ({ what, name, days })) : [],
 );
 
-describe("what grows", () => {
-  test("every table is bounded by what people set up, or says how long its rows are kept", async () => {
+describe("tables that grow", () => {
+  test("every table is bounded by people's records, or has a retention", async () => {
     const { database } = await testAppliance();
     const names = database
       .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
@@ -111,7 +111,7 @@ describe("what grows", () => {
   for (const { what, name, days } of byDays.filter(
     ({ what, name }) => name in dated && what !== "State changes of monitors",
   ))
-    test(`${what}: rows of ${name} are kept ${days} days`, async () => {
+    test(`${what}: rows of ${name} are retained for ${days} days`, async () => {
       const { put, count, run, time } = await cleaned();
       const table = all.find((one) => getTableName(one) === name) as SQLiteTable;
       const [column, valueOf, more = {}] = dated[name] ?? [];
@@ -127,7 +127,7 @@ describe("what grows", () => {
       expect(count(table)).toBe(before + 1);
     });
 
-  test("changes of a monitor's state are kept as long as its hourly sums", async () => {
+  test("state changes of a monitor are retained as long as its hourly sums", async () => {
     const { put, run, time, database } = await cleaned();
     const seen = () =>
       database
@@ -148,7 +148,7 @@ describe("what grows", () => {
     expect(seen()).toEqual(["monitor.up", "monitor.paused", "monitor.resumed", "monitor.updated"]);
   });
 
-  test("no event is removed that somebody still has to read, and never the newest", async () => {
+  test("neither events that a follower has not read nor the newest event are removed", async () => {
     const { put, count, run, time, database } = await cleaned();
     for (let day = 0; day < 5; day++)
       put(log.events, { at: timestamp(time.now - (90 - day) * dayMs), type: "group.created" });
@@ -169,7 +169,7 @@ describe("what grows", () => {
     expect(count(log.events)).toBe(1);
   });
 
-  test("keys that were revoked go with the audit log", async () => {
+  test("revoked keys are removed with the audit log", async () => {
     const { put, count, run, time } = await cleaned();
     const before = count(accounts.apiKeys) ?? 0;
     put(accounts.apiKeys, { revoked_at: timestamp(time.now - 401 * dayMs) });
@@ -180,7 +180,7 @@ describe("what grows", () => {
 });
 
 describe("the daily run", () => {
-  test("comes once a day", async () => {
+  test("happens once a day", async () => {
     const { put, count, run, time } = await cleaned();
     await run();
     put(log.auditEntries, { at: timestamp(time.now - 401 * dayMs) });
@@ -193,7 +193,7 @@ describe("the daily run", () => {
     expect(count(log.auditEntries)).toBe(0);
   });
 
-  test("that was ended begins again with the next minute", async () => {
+  test("is repeated a minute after an interruption", async () => {
     const { put, count, time, job } = await cleaned();
     for (let day = 0; day < 10; day++)
       put(log.auditEntries, { at: timestamp(time.now - (420 - day) * dayMs) });
@@ -208,8 +208,8 @@ describe("the daily run", () => {
   });
 });
 
-describe("a clock that is wrong", () => {
-  /** A row of every table that is kept for days, as of today. */
+describe("a wrong clock", () => {
+  /** A row from today in every table with a retention. */
   async function today() {
     const made = await cleaned();
     await made.run();
@@ -231,7 +231,7 @@ describe("a clock that is wrong", () => {
     return { ...made, rows };
   }
 
-  test("set five years ahead for two days removes nothing, and says so once", async () => {
+  test("that is five years ahead for two days removes nothing, and is logged once", async () => {
     const { rows, run, time, logged } = await today();
     const before = rows();
     const right = time.now;
@@ -247,7 +247,7 @@ describe("a clock that is wrong", () => {
     expect(rows().slice(0, 5)).toEqual(before.slice(0, 5));
   });
 
-  test("is believed after three days, not from one wrong time to the next", async () => {
+  test("is trusted after three days, but not if it keeps jumping", async () => {
     const { count, run, time } = await today();
     const before = count(monitoring.heartbeats);
     for (let jump = 0; jump < 5; jump++) {
@@ -262,7 +262,7 @@ describe("a clock that is wrong", () => {
     expect(count(monitoring.heartbeats)).toBe((before ?? 0) - 1);
   });
 
-  test("set years back, and right again, removes nothing that is young", async () => {
+  test("that is years behind and then right again removes no recent rows", async () => {
     const { rows, put, run, time } = await today();
     const right = time.now;
     time.now = Date.UTC(1970, 0, 1);
@@ -278,7 +278,7 @@ describe("a clock that is wrong", () => {
     expect([events, audit]).toEqual([before[2], (before[3] ?? 0) + 10]);
   });
 
-  test("leaves entries that are as old as those after them, and they go with these", async () => {
+  test("leaves misdated entries until the entries after them are removed", async () => {
     const { put, count, run, time } = await cleaned();
     await run();
     const at = (ms: number) => put(log.auditEntries, { at: timestamp(ms) });

@@ -6,7 +6,7 @@ import { ann, follow, linkIn, publisher } from "../../support/subscribing.ts";
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
 
 describe.concurrent("a subscriber that the API adds", () => {
-  test("is asked first where it is a mailbox", async () => {
+  test("has to confirm first if it is a mailbox", async () => {
     await using made = await publisher();
     const { api, path } = made;
     const { status, headers, json } = await api("POST", path, {
@@ -38,7 +38,7 @@ describe.concurrent("a subscriber that the API adds", () => {
     });
   });
 
-  test("hears at once where its owner has agreed already", async () => {
+  test("is notified at once if its owner has already agreed", async () => {
     await using made = await publisher();
     expect(await made.mailbox()).toMatchObject({
       status: "confirmed",
@@ -49,7 +49,7 @@ describe.concurrent("a subscriber that the API adds", () => {
     expect(made.subjects()).toEqual(["Investigating: Slow answers – Acme status"]);
   });
 
-  test("hears at once where it is a webhook, whose secret nobody reads", async () => {
+  test("is notified at once if it is a webhook, whose secret is never shown", async () => {
     await using made = await publisher();
     const { id } = await made.added({ ...webhook, secret });
     const expected = {
@@ -65,14 +65,14 @@ describe.concurrent("a subscriber that the API adds", () => {
     expect(JSON.stringify(await made.subscribers())).not.toContain("sesame");
   });
 
-  test("may send back what GET returned", async () => {
+  test("accepts a GET response", async () => {
     await using made = await publisher();
     const { email: _, ...one } = await made.added(webhook);
     const other = { ...one, url: "https://hooks.team.example/other" };
     expect(await made.added(other)).toMatchObject({ url: other.url, status: "confirmed" });
   });
 
-  test("is added once where its client asks twice with one Idempotency-Key", async () => {
+  test("is added once by two requests with the same Idempotency-Key", async () => {
     await using made = await publisher();
     const headers = { "Idempotency-Key": "one" };
     const body = { ...webhook, secret };
@@ -87,7 +87,7 @@ describe.concurrent("a subscriber that the API adds", () => {
 });
 
 describe.concurrent("the list of subscribers", () => {
-  /** Three mailboxes, of which the last has not agreed, and two webhooks. */
+  /** Three mailboxes, the last of them not confirmed, and two webhooks. */
   async function five() {
     const made = await publisher();
     await made.mailbox("ann_lee@team.example");
@@ -105,7 +105,7 @@ describe.concurrent("the list of subscribers", () => {
   const addresses = ({ json }: Answer): string[] =>
     json.data.map(({ email, url }: { email: string | null; url: string | null }) => email ?? url);
 
-  test("has the newest first, and says how many there are", async () => {
+  test("has the newest first, and their total", async () => {
     await using made = await five();
     const all = await made.api("GET", made.path);
     expect(addresses(all)).toEqual([
@@ -123,7 +123,7 @@ describe.concurrent("the list of subscribers", () => {
     expect(past.json).toEqual({ data: [], meta: { page: 9, per_page: 100, total: 5 } });
   });
 
-  test("can be filtered, by several at once", async () => {
+  test("can be filtered by several values at once", async () => {
     await using made = await five();
     for (const [query, expected] of [
       ["type=email", 3],
@@ -143,7 +143,7 @@ describe.concurrent("the list of subscribers", () => {
     }
   });
 
-  test("takes no other query", async () => {
+  test("accepts no other query", async () => {
     await using made = await publisher();
     for (const query of [
       "type=sms",
@@ -161,7 +161,7 @@ describe.concurrent("the list of subscribers", () => {
     expect((await made.api("GET", `${made.path}-export?type=email`)).status).toBe(422);
   });
 
-  test("is exported whole, oldest first, to whoever may read", async () => {
+  test("is exported in full, oldest first, with a read key", async () => {
     await using made = await five();
     const many = Array.from({ length: 120 }, (_, index) => `n${index}@team.example`);
     for (const email of many) await made.mailbox(email);
@@ -178,7 +178,7 @@ describe.concurrent("the list of subscribers", () => {
     expect(exported.json.data.slice(0, 25).toReversed()).toEqual(json.data);
   });
 
-  test("of a page without any is empty", async () => {
+  test("is empty for a page without subscribers", async () => {
     await using made = await publisher();
     expect((await made.api("GET", made.path)).json.meta.total).toBe(0);
     expect((await made.api("GET", `${made.path}-export`)).json).toEqual({ data: [] });
@@ -186,7 +186,7 @@ describe.concurrent("the list of subscribers", () => {
 });
 
 describe.concurrent("a subscriber that is deleted", () => {
-  test("is gone, hears nothing more of what waits, and may subscribe again", async () => {
+  test("is removed, gets no waiting notices, and can subscribe again", async () => {
     await using made = await publisher();
     const one = await made.mailbox();
     made.refusals.set(ann, 450);
@@ -205,7 +205,7 @@ describe.concurrent("a subscriber that is deleted", () => {
     expect(made.subjects()).toEqual(["Investigating: Later – Acme status"]);
   });
 
-  test("leaves nothing that waits in the outbox", async () => {
+  test("leaves no waiting notices in the outbox", async () => {
     await using made = await publisher();
     const one = await made.mailbox();
     made.refusals.set(ann, 450);
@@ -217,7 +217,7 @@ describe.concurrent("a subscriber that is deleted", () => {
     expect(made.database.query(waiting).values()).toEqual([[0]]);
   });
 
-  test("goes with its page, and so does what waits for it", async () => {
+  test("is deleted with its page, and so are its waiting notices", async () => {
     await using made = await publisher();
     const { id } = await made.page();
     const path = `/api/v1/status-pages/${id}/subscribers`;
@@ -235,7 +235,7 @@ describe.concurrent("a subscriber that is deleted", () => {
     expect((await made.api("GET", path)).status).toBe(404);
   });
 
-  test("can't be deleted by a key that reads, nor by strangers", async () => {
+  test("can't be deleted with a read key, or by strangers", async () => {
     await using made = await publisher();
     const one = await made.mailbox();
     expect((await made.ours.reader("DELETE", `${made.path}/${one.id}`)).status).toBe(403);
@@ -244,8 +244,8 @@ describe.concurrent("a subscriber that is deleted", () => {
   });
 });
 
-describe.concurrent("what a reader already has", () => {
-  test("is not sent again, and is sent as soon as it changes", async () => {
+describe.concurrent("an unchanged response", () => {
+  test("is not sent again until it changes", async () => {
     await using made = await publisher();
     const one = await made.mailbox();
     for (const path of [made.path, `${made.path}/${one.id}`]) {
@@ -262,7 +262,7 @@ describe.concurrent("what a reader already has", () => {
   });
 });
 
-test("every write is in the log of audits and events, without the address", async () => {
+test("every write is in the audit log and the events, without the address", async () => {
   await using made = await publisher();
   const one = await made.added({ type: "email", email: ann });
   await made.send();

@@ -10,11 +10,11 @@ import {
 } from "../../support/subscribing.ts";
 import { answer, hang, target } from "../../support/target.ts";
 
-/** Ids of the deliveries that mails carry. */
+/** Ids of the deliveries in the mails. */
 const idsOf = ({ mails }: Publisher) =>
   mails.map(({ headers }) => headers["x-signalbox-delivery"]?.[0]);
 
-/** What a promise fails with; null when it does not. */
+/** Error of a rejected promise; null if it resolves. */
 const failureOf = (promise: Promise<unknown>) =>
   promise.then(
     () => null,
@@ -22,7 +22,7 @@ const failureOf = (promise: Promise<unknown>) =>
   );
 
 describe.concurrent("a mail server", () => {
-  test("that is down and comes back tells everybody everything, once and in order", async () => {
+  test("that is down and recovers delivers everything to everyone, once and in order", async () => {
     await using made = await publisher();
     await made.mailbox();
     await made.mailbox(bob);
@@ -46,7 +46,7 @@ describe.concurrent("a mail server", () => {
     for (const { lastError } of await made.subscribers()) expect(lastError).toBeNull();
   });
 
-  test("that is down when somebody signs up asks them once it is back", async () => {
+  test("that is down during a sign-up sends the confirmation mail once it recovers", async () => {
     await using made = await publisher();
     await made.useMail({ ...made.mailSettings(), port: 1 });
     expect((await made.signUp(ann)).status).toBe(200);
@@ -60,7 +60,7 @@ describe.concurrent("a mail server", () => {
     expect(await made.subscribers()).toMatchObject([{ status: "confirmed", lastError: null }]);
   });
 
-  test("that refuses one mailbox delays no other, for now or for good", async () => {
+  test("that rejects one mailbox delays no other, temporarily or permanently", async () => {
     for (const [code, tries] of [
       [450, 2],
       [550, 1],
@@ -85,8 +85,8 @@ describe.concurrent("a mail server", () => {
   });
 });
 
-describe.concurrent("the power fails", () => {
-  test("before what follows from an event is written: it is told after the restart, once", async () => {
+describe.concurrent("a power failure", () => {
+  test("before the notices of an event are written: they are sent once after the restart", async () => {
     for (const statement of ['insert into "notices"', "insert or replace into followers"]) {
       await using made = await publisher();
       await made.mailbox();
@@ -102,7 +102,7 @@ describe.concurrent("the power fails", () => {
     }
   });
 
-  test("before a mail is claimed: it goes out after the restart, once", async () => {
+  test("before a mail is claimed: it is sent once after the restart", async () => {
     await using made = await publisher();
     await made.mailbox();
     await made.incident();
@@ -115,7 +115,7 @@ describe.concurrent("the power fails", () => {
     expect(made.mails).toHaveLength(1);
   });
 
-  test("after a mail was sent: it may come again, under the same id and at the same date", async () => {
+  test("after a mail was sent: it can be sent again, with the same id and date", async () => {
     await using made = await publisher();
     await made.mailbox();
     await made.incident();
@@ -130,7 +130,7 @@ describe.concurrent("the power fails", () => {
     expect(await made.subscribers()).toMatchObject([{ lastError: null }]);
   });
 
-  test("between two subscribers: both are told, and none of them twice", async () => {
+  test("between two subscribers: both are notified once", async () => {
     await using made = await publisher();
     await using first = await made.hook();
     await using second = await made.hook();
@@ -143,7 +143,7 @@ describe.concurrent("the power fails", () => {
     expect([first.asked.length, second.asked.length]).toEqual([1, 1]);
   });
 
-  test("before a sign-up is written: nobody is asked; the question goes out once where it was", async () => {
+  test("before a sign-up is written: no mail is sent, and a second sign-up gets one mail", async () => {
     await using made = await publisher();
     made.diesBefore('insert into "notices"');
     expect((await made.signUp(ann)).status).toBe(500);
@@ -154,7 +154,7 @@ describe.concurrent("the power fails", () => {
     expect(made.mails).toHaveLength(1);
   });
 
-  test("before a yes is written: the mailbox has not said it, and may say it again", async () => {
+  test("before a confirmation is written: the mailbox stays pending and can confirm again", async () => {
     await using made = await publisher();
     await made.signUp(ann);
     await made.send();
@@ -169,7 +169,7 @@ describe.concurrent("the power fails", () => {
 });
 
 describe.concurrent("a restart", () => {
-  test("tells nothing again", async () => {
+  test("sends nothing again", async () => {
     await using made = await publisher();
     await using hook = await made.hook();
     const { id } = await made.incident();
@@ -184,7 +184,7 @@ describe.concurrent("a restart", () => {
     expect(hook.heard()).toEqual(["Incident opened.", "a", "b"]);
   });
 
-  test("tells nothing of the time before anybody subscribed", async () => {
+  test("sends nothing from before the first subscriber", async () => {
     await using made = await publisher();
     const { id } = await made.incident();
     await made.send();
@@ -199,8 +199,8 @@ describe.concurrent("a restart", () => {
   });
 });
 
-describe.concurrent("many", () => {
-  test("updates at once reach each subscriber in their order", async () => {
+describe.concurrent("many subscribers", () => {
+  test("simultaneous updates reach each subscriber in order", async () => {
     await using made = await publisher();
     await using one = await made.hook();
     await using two = await made.hook();
@@ -212,7 +212,7 @@ describe.concurrent("many", () => {
     expect(two.heard()).toEqual(["0", ...messages]);
   });
 
-  test("webhooks are each told once, fifty at a time", async () => {
+  test("webhooks are each called once, fifty at a time", async () => {
     await using made = await publisher();
     await using receiver = await target(hang);
     const urls = Array.from({ length: 100 }, (_, index) => receiver.at(`/hook/${index}`));
@@ -221,7 +221,7 @@ describe.concurrent("many", () => {
     await made.incident();
     const sending = made.send();
     await receiver.untilAsked(50);
-    // Round trips in which one more request would have come.
+    // During these round trips a fifty-first request would have arrived.
     await using other = await target();
     for (const _ of [1, 2, 3, 4, 5]) await fetch(other.at());
     expect(receiver.asked).toHaveLength(50);
@@ -233,7 +233,7 @@ describe.concurrent("many", () => {
     expect(new Set(receiver.asked.map(({ headers }) => headers["webhook-id"])).size).toBe(100);
   });
 
-  test("who leave while they are told hear no more, and the others hear it", async () => {
+  test("subscribers who leave during the delivery get nothing more, and the others are notified", async () => {
     await using made = await publisher();
     await using hooks = await target();
     const added: { id: string }[] = [];

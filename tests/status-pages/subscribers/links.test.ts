@@ -11,13 +11,13 @@ import {
 
 const day = 86_400;
 
-/** The link with which the last mail asks. */
+/** The confirmation link of the last mail. */
 const question = ({ mails }: Publisher) => linkIn(mails.at(-1) ?? { text: "" }, "confirm");
-/** The link with which the last mail lets go. */
+/** The unsubscribe link of the last mail. */
 const wayOut = ({ mails }: Publisher) => linkIn(mails.at(-1) ?? { text: "" }, "unsubscribe");
 
-describe.concurrent("the link of a question", () => {
-  test("only asks when it is opened, as often as a scanner likes", async () => {
+describe.concurrent("the confirmation link", () => {
+  test("confirms nothing when it is opened, however often a scanner opens it", async () => {
     await using made = await publisher();
     await made.signUp(ann);
     await made.send();
@@ -29,7 +29,7 @@ describe.concurrent("the link of a question", () => {
     expect(await made.subscribers()).toMatchObject([{ status: "pending", confirmedAt: null }]);
   });
 
-  test("confirms once, however often its button is pressed, also twice at once", async () => {
+  test("confirms once, however often its button is pressed, also concurrently", async () => {
     await using made = await publisher();
     await made.signUp(ann);
     await made.send();
@@ -58,7 +58,7 @@ describe.concurrent("the link of a question", () => {
     expect(await made.subscribers()).toMatchObject([{ status: "pending" }]);
   });
 
-  test("has ended when its mailbox was deleted, also for a mailbox that signed up again", async () => {
+  test("stops working when its mailbox is deleted, even if it signs up again", async () => {
     await using made = await publisher();
     await made.signUp(ann);
     await made.send();
@@ -72,7 +72,7 @@ describe.concurrent("the link of a question", () => {
     expect(await made.subscribers()).toMatchObject([{ status: "pending" }]);
   });
 
-  test("does not work for anything else, nor changed, nor made up", async () => {
+  test("works for no other purpose, and neither changed nor made up", async () => {
     await using made = await publisher();
     await made.signUp(ann);
     await made.send();
@@ -96,7 +96,7 @@ describe.concurrent("the link of a question", () => {
     expect(await made.subscribers()).toMatchObject([{ status: "pending" }]);
   });
 
-  test("leads to a page that was renamed between the mail and the click", async () => {
+  test("leads to the page, even if it was renamed after the mail", async () => {
     await using made = await publisher();
     await made.signUp(ann);
     await made.send();
@@ -115,7 +115,7 @@ describe.concurrent("the link of a question", () => {
 });
 
 describe.concurrent("the link that unsubscribes", () => {
-  test("only asks when it is opened, and needs no form to be pressed", async () => {
+  test("unsubscribes only when its button is pressed, without further input", async () => {
     await using made = await publisher();
     await made.mailbox();
     await made.incident();
@@ -127,7 +127,7 @@ describe.concurrent("the link that unsubscribes", () => {
     expect(await made.subscribers()).toEqual([]);
   });
 
-  test("may be pressed again, also twice at once", async () => {
+  test("can be pressed again, also concurrently", async () => {
     await using made = await publisher();
     await made.mailbox();
     await made.incident();
@@ -138,7 +138,7 @@ describe.concurrent("the link that unsubscribes", () => {
     expect([again.status, again.text.includes("You are not subscribed")]).toEqual([200, true]);
   });
 
-  test("works as long as somebody may read the mail", async () => {
+  test("still works after five years", async () => {
     await using made = await publisher();
     await made.mailbox();
     await made.incident();
@@ -148,7 +148,7 @@ describe.concurrent("the link that unsubscribes", () => {
     expect(await made.subscribers()).toEqual([]);
   });
 
-  test("works also while the page is locked or hidden", async () => {
+  test("works while the page is locked or hidden", async () => {
     for (const change of [
       { visibility: "password", password: "open sesame" },
       { visibility: "hidden" },
@@ -164,7 +164,7 @@ describe.concurrent("the link that unsubscribes", () => {
     }
   });
 
-  test("ends what still waits, and leaves the others alone", async () => {
+  test("cancels waiting notices, and only this subscriber's", async () => {
     await using made = await publisher();
     await made.mailbox();
     await made.mailbox(bob);

@@ -14,52 +14,55 @@ import {
 
 const day = 86_400;
 
-/** The link with which the last mail asks. */
+/** The confirmation link of the last mail. */
 const question = ({ mails }: Publisher) => linkIn(mails.at(-1) ?? { text: "" }, "confirm");
-/** The link with which the last mail lets go. */
+/** The unsubscribe link of the last mail. */
 const wayOut = ({ mails }: Publisher) => linkIn(mails.at(-1) ?? { text: "" }, "unsubscribe");
 
-test.concurrent("a mailbox is asked, says yes, is told, and leaves with one click", async () => {
-  await using made = await publisher();
-  const { mails, signUp, send, get, subscribers } = made;
-  expect((await signUp("Ann@Team.example")).status).toBe(200);
-  await made.incident({ title: "Before the yes" });
-  await send();
-  expect(mails.map(({ to, headers }) => [to, headers["subject"]])).toEqual([
-    [["Ann@Team.example"], ["Confirm updates from Acme status"]],
-  ]);
-  expect(await subscribers()).toMatchObject([{ status: "pending", email: "Ann@Team.example" }]);
+test.concurrent(
+  "a mailbox signs up, confirms, is notified, and unsubscribes with one click",
+  async () => {
+    await using made = await publisher();
+    const { mails, signUp, send, get, subscribers } = made;
+    expect((await signUp("Ann@Team.example")).status).toBe(200);
+    await made.incident({ title: "Before the yes" });
+    await send();
+    expect(mails.map(({ to, headers }) => [to, headers["subject"]])).toEqual([
+      [["Ann@Team.example"], ["Confirm updates from Acme status"]],
+    ]);
+    expect(await subscribers()).toMatchObject([{ status: "pending", email: "Ann@Team.example" }]);
 
-  made.time.now += 1000;
-  const confirm = question(made);
-  expect((await follow(made, confirm)).text).toContain("Confirm");
-  expect(await subscribers()).toMatchObject([{ status: "pending" }]);
-  expect((await follow(made, confirm, "POST")).text).toContain("You are subscribed");
-  expect(await subscribers()).toMatchObject([{ status: "confirmed" }]);
+    made.time.now += 1000;
+    const confirm = question(made);
+    expect((await follow(made, confirm)).text).toContain("Confirm");
+    expect(await subscribers()).toMatchObject([{ status: "pending" }]);
+    expect((await follow(made, confirm, "POST")).text).toContain("You are subscribed");
+    expect(await subscribers()).toMatchObject([{ status: "confirmed" }]);
 
-  const { id } = await made.incident({
-    title: "Checkout fails",
-    severity: "major",
-    message: "We look.",
-  });
-  await send();
-  const told = mails[1];
-  expect(told?.headers["subject"]).toEqual(["Investigating: Checkout fails – Acme status"]);
-  expect(told?.text).toContain("We look.");
-  expect(told?.text).toContain(`/status/ours/incidents/${id}`);
-  expect(told?.headers["list-unsubscribe"]).toEqual([`<${wayOut(made)}>`]);
-  // RFC 8058 asks for https there.
-  expect(told?.headers["list-unsubscribe-post"]).toBeUndefined();
-  const form = { "List-Unsubscribe": "One-Click" };
-  const { pathname } = new URL(wayOut(made));
-  expect((await get(pathname, { method: "POST", form })).status).toBe(200);
-  expect(await subscribers()).toEqual([]);
-  await made.post(id, { status: "resolved" });
-  await send();
-  expect(mails.length).toBe(2);
-});
+    const { id } = await made.incident({
+      title: "Checkout fails",
+      severity: "major",
+      message: "We look.",
+    });
+    await send();
+    const told = mails[1];
+    expect(told?.headers["subject"]).toEqual(["Investigating: Checkout fails – Acme status"]);
+    expect(told?.text).toContain("We look.");
+    expect(told?.text).toContain(`/status/ours/incidents/${id}`);
+    expect(told?.headers["list-unsubscribe"]).toEqual([`<${wayOut(made)}>`]);
+    // RFC 8058 requires https for one-click unsubscribing.
+    expect(told?.headers["list-unsubscribe-post"]).toBeUndefined();
+    const form = { "List-Unsubscribe": "One-Click" };
+    const { pathname } = new URL(wayOut(made));
+    expect((await get(pathname, { method: "POST", form })).status).toBe(200);
+    expect(await subscribers()).toEqual([]);
+    await made.post(id, { status: "resolved" });
+    await send();
+    expect(mails.length).toBe(2);
+  },
+);
 
-test.concurrent("over https a mail says that one click is enough, and it is", async () => {
+test.concurrent("over https a mail offers one-click unsubscribing, and it works", async () => {
   await using made = await publisher();
   made.appliance.origin = () => "https://status.team.example";
   await made.restart();
@@ -77,7 +80,7 @@ test.concurrent("over https a mail says that one click is enough, and it is", as
 });
 
 describe.concurrent("a mailbox that was given on the page", () => {
-  test("hears nothing but the question, however much happens", async () => {
+  test("gets only the confirmation mail before it confirms", async () => {
     await using made = await publisher();
     await made.signUp(ann);
     const { id } = await made.incident();
@@ -90,7 +93,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
     expect(mail?.text).not.toContain("unsubscribe/");
   });
 
-  test("does not hear afterwards of what was before its yes", async () => {
+  test("gets nothing from before its confirmation", async () => {
     await using made = await publisher();
     await made.signUp(ann);
     await made.send();
@@ -106,7 +109,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
     expect(texts[1]).not.toContain("Before.");
   });
 
-  test("is asked at most three times, ten minutes apart, in any spelling of its case", async () => {
+  test("is asked at most three times, ten minutes apart, in any case", async () => {
     await using made = await publisher();
     const wait = async (seconds: number, email = ann) => {
       made.time.now += seconds * 1000;
@@ -124,7 +127,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
     expect(made.told()).toEqual([ann, ann, ann]);
   });
 
-  test("is forgotten after seven days without a yes, and may begin anew", async () => {
+  test("is deleted after seven days without a confirmation, and can sign up again", async () => {
     await using made = await publisher();
     await made.signUp(ann);
     await made.send();
@@ -144,7 +147,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
     expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
   });
 
-  test("stays when it has said yes, however long ago", async () => {
+  test("stays after its confirmation, however long ago", async () => {
     await using made = await publisher();
     await joined(made);
     await sweepSubscribers(sweepingOf(made.store, made.time.now + 400 * day * 1000));
@@ -164,7 +167,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
     made.time.now += 1;
     const { total } = (await made.api("GET", `/api/v1/status-pages/${id}/subscribers`)).json.meta;
     expect(total).toBe(1);
-    // Only the default page shows incidents of monitors that stand on no page.
+    // Only the default page shows incidents of monitors that are on no page.
     await made.incident({ monitorId: (await made.monitor()).id });
     await made.send();
     expect(made.subjects().slice(1)).toEqual(["Investigating: Slow answers – Acme status"]);
@@ -175,7 +178,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
   });
 });
 
-test.concurrent("a mailbox that is given twice at once is asked once", async () => {
+test.concurrent("a mailbox that signs up twice at once gets one confirmation mail", async () => {
   await using made = await publisher();
   const spellings = [ann, ann.toUpperCase(), ann];
   const answers = await Promise.all(spellings.map((email) => made.signUp(email)));
@@ -194,7 +197,7 @@ test.concurrent("a mailbox that is given twice at once is asked once", async () 
 });
 
 test.concurrent(
-  "nobody can sign up where no mail server is set, and the page does not offer it",
+  "without a mail server sign-ups are rejected, and the page does not offer them",
   async () => {
     await using made = await publisher();
     expect((await made.read("/status/ours/subscribe")).text).toContain("E-mail address");
@@ -207,7 +210,7 @@ test.concurrent(
   },
 );
 
-test.concurrent("nobody can sign up on a page that is hidden or that does not exist", async () => {
+test.concurrent("sign-ups for a hidden or unknown page are rejected", async () => {
   await using made = await publisher();
   await made.publish({ visibility: "hidden" });
   await made.restart();
@@ -223,7 +226,7 @@ test.concurrent("nobody can sign up on a page that is hidden or that does not ex
 describe.concurrent("a page with a password", () => {
   const locked = { visibility: "password", password: "open sesame" };
 
-  test("takes the mailboxes of those who know it, and tells them", async () => {
+  test("accepts sign-ups of visitors with the password, and notifies them", async () => {
     await using made = await publisher(locked);
     const stranger = await made.signUp(ann);
     expect([stranger.status, stranger.text.includes("protected by a password")]).toEqual([
@@ -251,7 +254,7 @@ describe.concurrent("a page with a host name of its own", () => {
   const host = "status.team.example:3210";
   const asking = { method: "POST", host };
 
-  test("takes sign-ups there, and its links lead there", async () => {
+  test("accepts sign-ups there, and its links lead there", async () => {
     await using made = await publisher({ hosts: ["status.team.example", "other.example"] });
     await made.restart();
     const seen = await made.get("/subscribe", { ...asking, form: { email: ann } });

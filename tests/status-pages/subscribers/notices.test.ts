@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { ann, bob, publisher } from "../../support/subscribing.ts";
 import { listed } from "../../support/visitor.ts";
 
-describe.concurrent("of an incident subscribers are told", () => {
-  test("each update with its own status, and its end", async () => {
+describe.concurrent("subscribers of an incident are notified", () => {
+  test("of each update with its own status, and of the end", async () => {
     await using made = await publisher();
     await made.mailbox();
     await using hook = await made.hook();
@@ -51,7 +51,7 @@ describe.concurrent("of an incident subscribers are told", () => {
     expect(threads.size).toBe(1);
   });
 
-  test("nothing where a title, a severity or the public flag is put right", async () => {
+  test("of no correction of a title, a severity or the public flag", async () => {
     await using made = await publisher();
     await made.mailbox();
     const { id } = await made.incident();
@@ -62,7 +62,7 @@ describe.concurrent("of an incident subscribers are told", () => {
     expect(made.mails).toHaveLength(1);
   });
 
-  test("nothing while it is private, and what comes once it is public", async () => {
+  test("of nothing while it is private, and of updates once it is public", async () => {
     await using made = await publisher();
     await made.mailbox();
     const { id } = await made.incident({ public: false, message: "Secret." });
@@ -77,7 +77,7 @@ describe.concurrent("of an incident subscribers are told", () => {
     expect(made.mails[0]?.text).not.toMatch(/secret/i);
   });
 
-  test("nothing that was made private before it could be told, and nothing that was deleted", async () => {
+  test("of nothing that became private before it was sent, and of nothing deleted", async () => {
     await using made = await publisher();
     await made.mailbox();
     const one = await made.incident();
@@ -88,7 +88,7 @@ describe.concurrent("of an incident subscribers are told", () => {
     expect(made.mails).toEqual([]);
   });
 
-  test("the public name of its monitor, on pages that show that", async () => {
+  test("under the public name of its monitor, on pages that show that", async () => {
     await using made = await publisher();
     const { id: monitorId } = await made.monitor({ name: "db-7.internal" });
     await made.publish({ sections: [listed("Shop", [monitorId, "Checkout"])] });
@@ -105,7 +105,7 @@ describe.concurrent("of an incident subscribers are told", () => {
     expect(JSON.stringify([made.mails, hook.asked])).not.toContain(monitorId);
   });
 
-  test("what a monitor says of itself, under its public name", async () => {
+  test("of an automatic incident, under its monitor's public name", async () => {
     await using made = await publisher();
     const shop = await made.job({ name: "db-7.internal", autoIncidentSeverity: "major" });
     await made.publish({ sections: [listed("Shop", [shop.id, "Checkout"])] });
@@ -125,7 +125,7 @@ describe.concurrent("of an incident subscribers are told", () => {
     expect(JSON.stringify([made.mails, hook.asked])).not.toMatch(/db-7\.internal|CANARY/);
   });
 
-  test("the end of what a monitor opened that is deleted, under its public name, where its beginning was told", async () => {
+  test("of its end when its monitor is deleted, under the public name, if they heard of its start", async () => {
     await using made = await publisher();
     const job = (name: string) => made.job({ name, autoIncidentSeverity: "major" });
     const [shop, bare] = [await job("db-7.internal"), await job("db-8.internal")];
@@ -156,7 +156,7 @@ describe.concurrent("of an incident subscribers are told", () => {
     });
     expect(hook.asked).toHaveLength(2);
     expect(JSON.stringify([made.mails, hook.asked])).not.toMatch(/db-[78]\.internal|CANARY/);
-    // The page and its feeds tell of it no more.
+    // The page and its feeds do not show it any more.
     await made.restart();
     for (const part of ["", ".json", "/feed.atom", "/feed.rss"])
       expect([part, (await made.get(`/status/ours${part}`)).text]).toEqual([
@@ -165,7 +165,7 @@ describe.concurrent("of an incident subscribers are told", () => {
       ]);
   });
 
-  test("the end of it also where all happened before anything was told, and nothing once it is private", async () => {
+  test("of its start if its monitor is deleted at once, and of nothing private", async () => {
     await using made = await publisher();
     const shop = await made.job({ name: "Shop", autoIncidentSeverity: "major" });
     const secret = await made.job({ name: "Secret", autoIncidentSeverity: "major" });
@@ -181,7 +181,7 @@ describe.concurrent("of an incident subscribers are told", () => {
     expect(hook.received().map(({ type }) => type)).toEqual(["incident.opened"]);
   });
 
-  test("nothing of a monitor that no page shows", async () => {
+  test("of nothing if no page shows its monitor", async () => {
     await using made = await publisher();
     const shop = await made.job({ name: "Hidden", autoIncidentSeverity: "major" });
     await shop.report();
@@ -191,7 +191,7 @@ describe.concurrent("of an incident subscribers are told", () => {
     expect(made.mails).toEqual([]);
   });
 
-  test("no private id and no private field", async () => {
+  test("without private ids and fields", async () => {
     await using made = await publisher({ timeZone: "Europe/Berlin" });
     await using hook = await made.hook();
     const incident = await made.incident({ severity: "major", message: "We look." });
@@ -221,7 +221,7 @@ describe.concurrent("of an incident subscribers are told", () => {
     ]);
   });
 
-  test("its time as the page has it", async () => {
+  test("with its time in the page's time zone", async () => {
     await using made = await publisher({ timeZone: "Europe/Berlin" });
     await made.mailbox();
     await made.incident();
@@ -230,8 +230,8 @@ describe.concurrent("of an incident subscribers are told", () => {
   });
 });
 
-describe.concurrent("of planned work subscribers are told", () => {
-  test("once, when it is planned", async () => {
+describe.concurrent("subscribers of planned work are notified", () => {
+  test("once, when it is scheduled", async () => {
     await using made = await publisher();
     await made.mailbox();
     await using hook = await made.hook();
@@ -263,7 +263,7 @@ describe.concurrent("of planned work subscribers are told", () => {
     expect(hook.asked).toHaveLength(1);
   });
 
-  test("the next time of work that comes again", async () => {
+  test("of the next occurrence of recurring work", async () => {
     await using made = await publisher();
     await using hook = await made.hook();
     const first = { startsAt: "2026-11-15T02:00:00.000Z", endsAt: "2026-11-15T04:00:00.000Z" };
@@ -273,7 +273,7 @@ describe.concurrent("of planned work subscribers are told", () => {
     expect(hook.asked).toHaveLength(1);
   });
 
-  test("nothing where it is private, over, or gone again", async () => {
+  test("of nothing if it is private, over, or deleted", async () => {
     await using made = await publisher();
     await made.mailbox();
     await made.plan({ public: false });
@@ -284,7 +284,7 @@ describe.concurrent("of planned work subscribers are told", () => {
     expect(made.mails).toEqual([]);
   });
 
-  test("what concerns their page", async () => {
+  test("if it concerns their page", async () => {
     await using made = await publisher();
     const { id: shop } = await made.monitor({ name: "Shop" });
     const { id: mail } = await made.monitor({ name: "Mail" });
@@ -304,7 +304,7 @@ describe.concurrent("of planned work subscribers are told", () => {
 });
 
 describe.concurrent("a page that is hidden", () => {
-  test("tells nobody, neither then nor when it is back", async () => {
+  test("notifies no one, neither then nor when it is public again", async () => {
     await using made = await publisher();
     await made.mailbox();
     await using hook = await made.hook();
@@ -324,7 +324,7 @@ describe.concurrent("a page that is hidden", () => {
     expect(made.told().slice(2).sort()).toEqual([ann, bob]);
   });
 
-  test("does not tell what waited when it was hidden", async () => {
+  test("does not send notices that were waiting when it was hidden", async () => {
     await using made = await publisher();
     await made.mailbox();
     made.refusals.set(ann, 450);
@@ -339,7 +339,7 @@ describe.concurrent("a page that is hidden", () => {
   });
 });
 
-test.concurrent("the password of a page is no hurdle for its subscribers", async () => {
+test.concurrent("subscribers of a page with a password are notified without it", async () => {
   await using made = await publisher({ visibility: "password", password: "open sesame" });
   await made.mailbox();
   await using hook = await made.hook();
@@ -351,7 +351,7 @@ test.concurrent("the password of a page is no hurdle for its subscribers", async
 });
 
 test.concurrent(
-  "what is told is what was so when it happened, also where it arrives later",
+  "a notice has the values from when it happened, even if it arrives later",
   async () => {
     await using made = await publisher();
     await made.mailbox();

@@ -5,7 +5,7 @@ import { ann, bob, publisher } from "../../support/subscribing.ts";
 
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
 
-describe.concurrent("what can't be added", () => {
+describe.concurrent("a subscriber that is rejected", () => {
   const mail = { type: "email", email: ann };
   const wrong: [what: string, body: unknown, path: string][] = [
     ["no type", {}, "type"],
@@ -37,8 +37,8 @@ describe.concurrent("what can't be added", () => {
     ["our own listener", { type: "webhook", url: "http://127.0.0.1:3210/" }, "url"],
   ];
   for (const [what, body, field] of wrong)
-    test(`is refused by the name of its field: ${what}`, async () => {
-      // Nothing of loopback is opened: our own listener is there.
+    test(`is rejected with its field: ${what}`, async () => {
+      // Denies loopback addresses, so that our own listener is rejected as a target.
       await using made = await publisher({}, { allowTarget: [] });
       const before = dump(made);
       const { status, json } = await made.api("POST", made.path, { body });
@@ -47,7 +47,7 @@ describe.concurrent("what can't be added", () => {
       expect(dump(made)).toBe(before);
     });
 
-  test("is a body that is no object", async () => {
+  test("is a body that is not an object", async () => {
     await using made = await publisher();
     for (const body of [[], "x", 1, null])
       expect((await made.api("POST", made.path, { body })).status).toBe(422);
@@ -56,7 +56,7 @@ describe.concurrent("what can't be added", () => {
     expect(await made.subscribers()).toEqual([]);
   });
 
-  test("is an address twice on one page, pending or not, in whatever case", async () => {
+  test("is an address twice on one page, pending or not, in any case", async () => {
     await using made = await publisher();
     await made.added({ type: "email", email: ann });
     await made.mailbox(bob);
@@ -86,7 +86,7 @@ describe.concurrent("what can't be added", () => {
     expect(await made.subscribers()).toHaveLength(1);
   });
 
-  test("is a mailbox to be asked while there is no mail server", async () => {
+  test("is an unconfirmed mailbox while there is no mail server", async () => {
     await using made = await publisher();
     await made.useMail(null);
     const before = dump(made);
@@ -98,7 +98,7 @@ describe.concurrent("what can't be added", () => {
     expect(await made.subscribers()).toHaveLength(2);
   });
 
-  test("is anything on a page that does not exist, or with a key that reads", async () => {
+  test("is anything on an unknown page, or with a read key", async () => {
     await using made = await publisher();
     const before = dump(made);
     const at = (id: string) => `/api/v1/status-pages/${id}/subscribers`;

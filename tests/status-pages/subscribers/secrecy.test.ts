@@ -6,7 +6,7 @@ import { dump } from "../../support/appliance.ts";
 const secret = "whsec_CANARYsecret7f3aAAAAAAAAAAAAAAAA";
 const sneaky = "canary-address@team.example";
 
-/** A page on which everything has happened that leaves traces. */
+/** A page with every action that leaves traces. */
 async function lived() {
   const made = await publisher({ hosts: ["status.team.example"] });
   const failing = await made.hook(answer(500), { secret });
@@ -38,7 +38,7 @@ async function lived() {
 }
 
 describe.concurrent("a subscriber's secrets", () => {
-  test("are sealed in the database, and the tokens of links nowhere", async () => {
+  test("are encrypted in the database, and link tokens are not stored at all", async () => {
     await using made = await lived();
     const stored = dump(made);
     expect(stored).not.toContain(secret);
@@ -54,7 +54,7 @@ describe.concurrent("a subscriber's secrets", () => {
     }
   });
 
-  test("can't be read in another one's place", async () => {
+  test("can't be decrypted in another subscriber's row", async () => {
     await using made = await lived();
     await using other = await made.hook();
     made.database.run(
@@ -68,7 +68,7 @@ describe.concurrent("a subscriber's secrets", () => {
     expect(made.logged.join("\n")).not.toContain(secret);
   });
 
-  test("nor its address stand in the log, nor in an error of the API", async () => {
+  test("and its address are neither in the log nor in an API error", async () => {
     await using made = await lived();
     made.diesBefore("subscribers");
     await made.api("POST", made.path, {
@@ -87,7 +87,7 @@ describe.concurrent("a subscriber's secrets", () => {
     for (const token of made.tokens) expect(made.logged.join("\n")).not.toContain(token);
   });
 
-  test("stand in no answer of the API, and addresses in none but its own", async () => {
+  test("are in no API response, and addresses only in their own", async () => {
     await using made = await lived();
     const paths = [
       "/api/v1/status-pages",
@@ -107,7 +107,7 @@ describe.concurrent("a subscriber's secrets", () => {
     }
   });
 
-  test("stand nowhere in public, neither on the page nor in its feeds", async () => {
+  test("are nowhere in public, neither on the page nor in its feeds", async () => {
     await using made = await lived();
     const parts = ["", ".json", "/subscribe", "/history", "/feed.rss", "/feed.atom"];
     const paths = [
@@ -128,7 +128,7 @@ describe.concurrent("a subscriber's secrets", () => {
   });
 });
 
-test.concurrent("a mail tells of nobody but its own receiver", async () => {
+test.concurrent("a mail names no recipient but its own", async () => {
   await using made = await publisher();
   await made.mailbox();
   await made.mailbox(bob);

@@ -3,7 +3,7 @@ import { publisher } from "../../support/subscribing.ts";
 import { answer, hang, target } from "../../support/target.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 
-/** A page of ours with so many webhooks at a receiver that says nothing, and one of theirs that is well. */
+/** A page of ours with `count` webhooks at a silent receiver, and one of theirs that responds. */
 async function many(count: number) {
   const made = await publisher();
   const { theirs } = made;
@@ -31,8 +31,8 @@ async function many(count: number) {
   };
 }
 
-describe.concurrent("an organization whose webhooks say nothing", () => {
-  test("leaves room for the notices of another, which arrive while all of them hang", async () => {
+describe.concurrent("an organization with silent webhooks", () => {
+  test("leaves room for another organization's notices, which arrive while all webhooks hang", async () => {
     await using made = await many(80);
     for (const path of ["/1", "/2", "/3"]) await made.subscribe(path);
     made.time.now += 1;
@@ -51,9 +51,9 @@ describe.concurrent("an organization whose webhooks say nothing", () => {
     expect(made.silent.asked).toHaveLength(80);
   });
 
-  // Writes to rqlite overtake each other on their way, by some receivers.
+  // Writes to rqlite can overtake each other by a few receivers.
   test.skipIf(isOnRqlite)(
-    "gives back its slots after each delivery, whatever else waits for the same receivers",
+    "releases its slots after each delivery, whatever else waits for the same receivers",
     async () => {
       await using made = await many(60);
       made.time.now += 1;
@@ -74,7 +74,7 @@ describe.concurrent("an organization whose webhooks say nothing", () => {
   );
 });
 
-test("a notice of one organization waits for two writes at most, however many another has to send", async () => {
+test("a notice of one organization waits for at most two writes, however many another has to send", async () => {
   await using made = await publisher();
   const { store, database, theirs, time } = made;
   const one = await made.added({ type: "webhook", url: "http://bot.lan/0" });

@@ -6,8 +6,8 @@ import { ann, bob, follow, linkIn, type Publisher, publisher } from "../../suppo
 
 const day = 86_400;
 
-describe.concurrent("whoever signs up learns nothing about the address", () => {
-  test("unknown, asked, asked too often, subscribed: the answer is the same", async () => {
+describe.concurrent("a sign-up reveals nothing about the address", () => {
+  test("unknown, asked, asked too often, subscribed: the response is the same", async () => {
     await using made = await publisher();
     const { signUp, time } = made;
     const first = await signUp(ann);
@@ -24,7 +24,7 @@ describe.concurrent("whoever signs up learns nothing about the address", () => {
     expect(made.told().sort()).toEqual([ann, "cid@team.example"]);
   });
 
-  test("a sixth sign-up within a minute is refused, and its mailbox not asked", async () => {
+  test("a sixth sign-up within a minute is rejected, and its mailbox gets no mail", async () => {
     await using made = await publisher();
     for (const number of [1, 2, 3, 4, 5])
       expect((await made.signUp(`n${number}@team.example`)).status).toBe(200);
@@ -39,7 +39,7 @@ describe.concurrent("whoever signs up learns nothing about the address", () => {
   });
 });
 
-/** Mailboxes that were asked, the first of them longest ago. */
+/** Adds mailboxes that wait for their confirmation, the first of them longest. */
 function waiting(
   { database, ours, pageId, time }: Publisher,
   count: number,
@@ -54,7 +54,7 @@ function waiting(
   );
 }
 
-/** A page and the address from which somebody signs up next. */
+/** A page, and the address of the next sign-up. */
 async function strangers() {
   const from = { address: "192.168.1.7" };
   return { ...(await publisher({}, { addressOf: () => from.address })), from };
@@ -63,8 +63,8 @@ async function strangers() {
 const countOf = ({ database }: Publisher, condition: string) =>
   database.query(`select count(*) from subscribers where ${condition}`).values()[0]?.[0] as number;
 
-describe.concurrent("no stranger closes the sign-ups of a page", () => {
-  test("those who never say yes make room, the oldest first; whoever said it stays", async () => {
+describe.concurrent("no stranger can block a page's sign-ups", () => {
+  test("the oldest unconfirmed mailboxes make room; confirmed ones stay", async () => {
     await using made = await publisher();
     await made.mailbox(bob);
     made.database.run("update subscribers set asked_at = 0");
@@ -81,7 +81,7 @@ describe.concurrent("no stranger closes the sign-ups of a page", () => {
     expect(await made.subscribers("&status=confirmed")).toMatchObject([{ email: bob }]);
   });
 
-  test("those who never say yes take nobody's place among an organization's subscribers", async () => {
+  test("unconfirmed mailboxes do not count towards the organization's limit of subscribers", async () => {
     await using made = await publisher({}, { limits: { ...usualLimits, subscribers: 2 } });
     waiting(made, 3);
     await made.mailbox(bob);
@@ -96,7 +96,7 @@ describe.concurrent("no stranger closes the sign-ups of a page", () => {
     expect((await follow(made, link, "POST")).text).toContain("You are subscribed");
   });
 
-  test("where many wait, they wait for a day; where few do, for a week", async () => {
+  test("many unconfirmed mailboxes are stored for a day, a few for a week", async () => {
     await using made = await publisher();
     const other = await made.page();
     waiting(made, 250, { ago: day + 60 });
@@ -116,7 +116,7 @@ describe.concurrent("no stranger closes the sign-ups of a page", () => {
     expect(await made.subscribers()).toMatchObject([{ status: "confirmed" }]);
   });
 
-  test("one network has twenty an hour, whoever they are for; others have theirs", async () => {
+  test("one network has twenty sign-ups an hour for all mailboxes, and other networks have their own", async () => {
     await using made = await strangers();
     await made.mailbox();
     const statuses = [];
@@ -138,7 +138,7 @@ describe.concurrent("no stranger closes the sign-ups of a page", () => {
     expect((await made.signUp("dan@team.example")).status).toBe(200);
   });
 
-  test("two hundred networks get few mails out of it, and the next one is still let in", async () => {
+  test("two hundred networks cause few mails, and the next network can still sign up", async () => {
     await using made = await strangers();
     let taken = 0;
     for (let round = 0; round < 3; round++)
@@ -151,7 +151,7 @@ describe.concurrent("no stranger closes the sign-ups of a page", () => {
     expect(countOf(made, "true")).toBe(taken);
     made.from.address = "10.1.0.1";
     expect((await made.signUp(ann)).status).toBe(200);
-    // An IPv6 site with as many networks as it likes is one of them.
+    // An IPv6 site with any number of networks counts as one.
     const site = [];
     for (let network = 0; network < 20; network++) {
       made.from.address = `2001:db8:7:${network.toString(16)}::1`;
@@ -164,10 +164,10 @@ describe.concurrent("no stranger closes the sign-ups of a page", () => {
   });
 });
 
-describe.concurrent("no stranger has a mailbox flooded", () => {
+describe.concurrent("no stranger can flood a mailbox", () => {
   const spellings = [ann, "Ann@team.example", "ann+1@team.example", "ann+b+c@team.example"];
 
-  test("by way of many pages and spellings: five questions a day, and the answer stays the same", async () => {
+  test("through many pages and spellings: five mails a day, and the same response", async () => {
     await using made = await strangers();
     const slugs = ["ours"];
     for (const slug of ["one", "two"]) slugs.push((await made.page({ slug, title: slug })).slug);
@@ -196,7 +196,7 @@ describe.concurrent("no stranger has a mailbox flooded", () => {
     expect(made.mails).toHaveLength(10);
   });
 
-  test("by having it forgotten in between", async () => {
+  test("by deleting it in between", async () => {
     await using made = await strangers();
     for (let round = 0; round < 10; round++) {
       made.from.address = `10.0.${round}.1`;
@@ -208,7 +208,7 @@ describe.concurrent("no stranger has a mailbox flooded", () => {
   });
 });
 
-describe.concurrent("what is no e-mail address", () => {
+describe.concurrent("an invalid e-mail address", () => {
   for (const [what, email] of Object.entries({
     nothing: "",
     "a word": "ann",
@@ -223,7 +223,7 @@ describe.concurrent("what is no e-mail address", () => {
     "an address that is too long": `${"a".repeat(250)}@team.example`,
     "emoji and bidi controls": "ann\u202e😀@team.example",
   }))
-    test(`is refused: ${what}`, async () => {
+    test(`is rejected: ${what}`, async () => {
       await using made = await publisher();
       const { status, text } = await made.signUp(email);
       expect([status, text.includes("must be an e-mail address")]).toEqual([422, true]);
@@ -232,14 +232,14 @@ describe.concurrent("what is no e-mail address", () => {
       expect(made.mails).toEqual([]);
     });
 
-  test("comes back in the form as text", async () => {
+  test("is returned in the form as text", async () => {
     await using made = await publisher();
     const { text } = await made.signUp(`"><script>alert(1)</script>`);
     expect(text).not.toContain("<script>alert");
     expect(text).toContain("&lt;script&gt;alert(1)");
   });
 
-  test("is what a form has that is too long or has no such field", async () => {
+  test("is a form that is too long or lacks the field", async () => {
     await using made = await publisher();
     const send = async (form: Record<string, string>) =>
       (await made.get("/status/ours/subscribe", { method: "POST", form })).status;
@@ -248,7 +248,7 @@ describe.concurrent("what is no e-mail address", () => {
     expect(await made.subscribers()).toEqual([]);
   });
 
-  test("is not an address with spaces around it: these are dropped", async () => {
+  test("does not include an address with spaces around it: they are dropped", async () => {
     await using made = await publisher();
     expect((await made.signUp(`  ${ann}\n`)).status).toBe(200);
     expect(await made.subscribers()).toMatchObject([{ email: ann }]);

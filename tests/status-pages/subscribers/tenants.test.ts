@@ -4,11 +4,13 @@ import { ann, publisher } from "../../support/subscribing.ts";
 
 const webhook = { type: "webhook", url: "https://hooks.team.example/status" };
 
-/** An answer without what is of this request alone. */
+/** A response without its request id. */
 const plain = ({ status, text }: Answer) => [status, text.replace(/"requestId":"[^"]+"/, "")];
 
 describe.concurrent("of another organization or page", () => {
-  /** The same mailbox and webhook on a page of theirs, on our default page, and on another of ours. */
+  /**
+   * The same mailbox and webhook on a page of theirs, on our default page, and on another of ours.
+   */
   async function three() {
     const made = await publisher();
     const { api, theirs } = made;
@@ -31,7 +33,7 @@ describe.concurrent("of another organization or page", () => {
     };
   }
 
-  test("every route answers as if there were none, and changes nothing", async () => {
+  test("every route responds as if there were none, and changes nothing", async () => {
     await using made = await three();
     const { asUs, path, theirPath, otherPath, theirOne, otherOne } = made;
     const unknownPage = `/api/v1/status-pages/${unknownId}/subscribers`;
@@ -62,7 +64,7 @@ describe.concurrent("of another organization or page", () => {
     expect(dump(made)).toBe(before);
   });
 
-  test("nobody is listed, and nobody is told", async () => {
+  test("no subscriber is listed or notified", async () => {
     await using made = await three();
     const { asUs, theirs, path, theirPath, otherPath } = made;
     for (const [api, at] of [
@@ -80,7 +82,7 @@ describe.concurrent("of another organization or page", () => {
     expect(made.subjects()).toEqual(["Investigating: Of our default page – Acme status"]);
   });
 
-  test("leaving one page leaves the others alone", async () => {
+  test("leaving one page does not affect the others", async () => {
     await using made = await three();
     await made.api("DELETE", `${made.path}/${made.ourOne.id}`);
     expect((await made.asUs("GET", made.otherPath)).json.meta.total).toBe(1);

@@ -4,7 +4,7 @@ import { publisher } from "../../support/subscribing.ts";
 import { answer, hang, redirect, reset, target } from "../../support/target.ts";
 
 describe.concurrent("a subscribed webhook", () => {
-  test("is signed where it has a secret, as Standard Webhooks has it", async () => {
+  test("with a secret is signed according to Standard Webhooks", async () => {
     await using made = await publisher();
     const key = Buffer.from("a key of thirty-two random bytes");
     await using plain = await made.hook();
@@ -25,7 +25,7 @@ describe.concurrent("a subscribed webhook", () => {
     }
   });
 
-  test("that is not well is tried again under one id, with the same body, and is well again", async () => {
+  test("that fails is retried with the same id and body, and recovers", async () => {
     await using made = await publisher();
     await using hook = await made.hook(answer(500, "internal gossip"));
     await made.incident();
@@ -48,7 +48,7 @@ describe.concurrent("a subscribed webhook", () => {
     });
   });
 
-  test("hears in order and leaves out nothing, however long it was not well", async () => {
+  test("gets everything in order, however long it failed", async () => {
     await using made = await publisher();
     await using hook = await made.hook(answer(503));
     const { id } = await made.incident({ message: "0" });
@@ -67,7 +67,7 @@ describe.concurrent("a subscribed webhook", () => {
     expect(new Set(hook.received().map(({ id }) => id)).size).toBe(31);
   });
 
-  test("is tried early when there is news, and not for each piece of it", async () => {
+  test("is retried early after a new update, once for several updates", async () => {
     await using made = await publisher();
     await using hook = await made.hook(answer(500));
     const { id } = await made.incident();
@@ -83,7 +83,7 @@ describe.concurrent("a subscribed webhook", () => {
     expect(hook.asked).toHaveLength(6);
   });
 
-  test("is given up after 24 hours, and then hears what comes next", async () => {
+  test("is given up after 24 hours, and then gets later notices", async () => {
     await using made = await publisher();
     await using hook = await made.hook(answer(500));
     const { id } = await made.incident({ message: "first" });
@@ -99,7 +99,7 @@ describe.concurrent("a subscribed webhook", () => {
     expect(hook.heard().slice(tries)).toEqual(["second"]);
   });
 
-  test("that answers 410 is not tried again, and hears what comes next", async () => {
+  test("that returns 410 is not retried, and gets later notices", async () => {
     await using made = await publisher();
     await using hook = await made.hook(answer(410));
     const { id } = await made.incident({ message: "first" });
@@ -115,7 +115,7 @@ describe.concurrent("a subscribed webhook", () => {
   });
 
   for (const status of [401, 403, 404])
-    test(`that answers ${status} is tried for an hour, and hears what comes next`, async () => {
+    test(`that returns ${status} is retried for an hour, and gets later notices`, async () => {
       await using made = await publisher();
       await using hook = await made.hook(answer(status));
       const { id } = await made.incident({ message: "first" });
@@ -132,7 +132,7 @@ describe.concurrent("a subscribed webhook", () => {
       expect(hook.heard().slice(tries)).toEqual(["second"]);
     });
 
-  test("that asks for patience gets nothing else meanwhile", async () => {
+  test("that returns Retry-After gets nothing else in the meantime", async () => {
     await using made = await publisher();
     await using hook = await made.hook(answer(429, "", { "retry-after": "600" }));
     await using other = await made.hook();
@@ -162,7 +162,7 @@ describe.concurrent("a subscribed webhook", () => {
     expect(elsewhere.asked.map(({ path }) => path)).toEqual(Array(4).fill("/hook"));
   });
 
-  test("that asks for patience is given it", async () => {
+  test("that returns Retry-After is retried after that time", async () => {
     await using made = await publisher();
     await using hook = await made.hook(answer(429, "", { "retry-after": "120" }));
     await made.incident();
@@ -173,7 +173,7 @@ describe.concurrent("a subscribed webhook", () => {
     expect(hook.asked).toHaveLength(2);
   });
 
-  test("never hears the question that mailboxes are asked", async () => {
+  test("never gets the confirmation that mailboxes get", async () => {
     await using made = await publisher();
     await using hook = await made.hook();
     await made.signUp("ann@team.example");
@@ -181,7 +181,7 @@ describe.concurrent("a subscribed webhook", () => {
     expect(hook.asked).toEqual([]);
   });
 
-  test("that hangs holds up neither channels nor other subscribers, and is tried again", async () => {
+  test("that hangs delays neither channels nor other subscribers, and is retried", async () => {
     await using made = await publisher();
     await using hook = await made.hook(hang);
     await using other = await made.hook();
