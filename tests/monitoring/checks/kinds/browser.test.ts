@@ -1,3 +1,4 @@
+/** Browser checks with the real Chromium of this machine: failures, trust, timeouts and process cleanup. */
 import { testWith } from "../../../support/real-targets.ts";
 import { afterAll, describe, expect, test } from "bun:test";
 import {
@@ -30,7 +31,7 @@ if (browser === null) console.warn("\nNOT TESTED: what needs Chromium; apt-get i
 const html = (body: string) =>
   new Response(`<!doctype html><body>${body}`, { headers: { "Content-Type": "text/html" } });
 
-/** A listener that answers nothing much, and knows by which paths it was asked; `turn` stands for what is no HTTP. */
+/** A listener that records the requested paths; `turn` stands for any other protocol. */
 async function place() {
   const asked = new Set<string>();
   let connections = 0;
@@ -54,8 +55,8 @@ async function place() {
 }
 
 /**
- * A shop that asks for its people, opens dialogs and streams without an end, tries every way out, and
- * answers wrong or with a redirect where it is told to.
+ * A shop that requires a sign-in, opens dialogs, streams without end, tries every way out, and
+ * returns errors or redirects on request.
  */
 async function shop() {
   const asked: string[] = [];
@@ -78,7 +79,7 @@ async function shop() {
     fetch("/stream").then(async ({ body }) => { for await (const _ of body) hears("a stream"); });
     new WebSocket("ws://" + location.host + "/socket").onmessage = () => hears("a socket");
     ${waysOut(ports, udp.port)}</script>`;
-  /** Goes on until the other side has gone. */
+  /** Sends until the other side closes the connection. */
   async function endless(send: () => boolean, end: () => void) {
     while (send()) await Bun.sleep(20);
     end();
@@ -113,7 +114,7 @@ async function shop() {
         return new Response(serviceWorker(ports), {
           headers: { "Content-Type": "text/javascript" },
         });
-      // What is asked for late, such as what may be needed later, is waited for.
+      // Waits for the requests that a browser may send late, such as prefetches.
       if (pathname === "/all-asked") return open.untilAsked(askedByWaysOut).then(() => html(""));
       if (pathname === "/left") return html("Left the shop");
       if (pathname === "/blocked") return Response.redirect(`http://127.0.0.1:${elsewhere.port}/`);
@@ -156,7 +157,7 @@ function serving(answer: (request: Request) => Response | Promise<Response>, tls
 const pem = (name: string) => readFileSync(join(folder, name), "utf8");
 const tlsOf = (name: string) => ({ cert: pem(`${name}.pem`), key: pem(`${name}.key`) });
 
-/** Processes of the browsers that this one has started, with this among their arguments. */
+/** Ids of the browser processes of this test run with this argument. */
 function processesWith(argument: string): number[] {
   const all = readdirSync("/proc").flatMap((pid) => {
     try {
@@ -166,7 +167,7 @@ function processesWith(argument: string): number[] {
       const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
       return [{ pid: Number(pid), parent: Number(parent), group: Number(group), command }];
     } catch {
-      // It is gone.
+      // The process has ended.
       return [];
     }
   });
@@ -183,7 +184,7 @@ const found = (url: string, fields: object = {}, circumstances: Parameters<typeo
     { browser: browser ?? "", timeoutMs: 60_000, ...circumstances },
   );
 
-/** A program that stands for Chromium, and the file with its id. */
+/** A stand-in for Chromium that writes its process id to a file. */
 function program(text: string) {
   const file = join(folder, "chromium");
   writeFileSync(file, `#!/bin/sh\necho $$ > ${folder}/pid\n${text}\n`);
@@ -225,7 +226,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
     },
   );
 
-  test("an answer of 500, and a redirect to what is blocked, are down", async () => {
+  test("a response of 500, and a redirect to a blocked address, are down", async () => {
     await using own = await shop();
     expect(await found(`${own.url}/broken`)).toMatchObject({
       status: "down",
@@ -240,8 +241,8 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
     expect(own.elsewhere.connections()).toBe(0);
   });
 
-  test("a step that can't be done is named with a picture, and a password goes into no other field", async () => {
-    // What looks like noise takes many bytes.
+  test("a failing step is named with a screenshot, and a password is entered in no other field", async () => {
+    // Noise compresses badly, so that the screenshot is large.
     await using own = serving(() =>
       html(`<input id=user><canvas id=noise width=1200 height=700></canvas><script>
         const drawing = noise.getContext("2d");
@@ -261,7 +262,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
     expect(screenshot.length).toBeLessThanOrEqual(192 * 1024);
   });
 
-  test("a certificate that nobody vouches for is down, unless it need not be good", async () => {
+  test("an untrusted certificate is down, unless verification is off", async () => {
     writeCertificates(folder);
     await using own = serving(() => html("fine"), tlsOf("selfSigned"));
     expect(await found(own.url)).toMatchObject({
@@ -272,7 +273,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
   });
 
   test.skipIf(certutil === null)(
-    "the authorities of the organization are trusted, and a certificate for another name is not",
+    "the organization's authorities are trusted, and a certificate for another name is not",
     async () => {
       writeCertificates(folder);
       const authorities = pem("selfSigned.pem") + pem("authority.pem");
@@ -286,7 +287,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
     },
   );
 
-  test("a download is no page", async () => {
+  test("a download is not a page", async () => {
     const headers = { "Content-Disposition": "attachment; filename=shop.bin" };
     await using own = serving(() => new Response("x".repeat(10_000), { headers }));
     expect((await found(own.url)).message).toBe("The address leads to no page.");
@@ -303,7 +304,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
     expect([status, message]).toEqual(["down", "The page crashed the browser."]);
   });
 
-  test("a page that never comes, and one that hangs when it is used, are down when their time is up", async () => {
+  test("a page that never loads, and one that hangs during a step, are down at the timeout", async () => {
     const never = new Promise<Response>(() => {});
     await using silent = serving(() => never);
     const freezing = `<a id=freeze onclick="const ask = new XMLHttpRequest(); ask.open('GET', '/never', false); ask.send()">x</a>`;
@@ -327,7 +328,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
   });
 });
 
-test("what is blocked, or not there, starts no browser", async () => {
+test("a blocked or missing target starts no browser", async () => {
   const trace = join(folder, "started");
   const tracing = program(`touch ${trace}`);
   const listeners = [{ host: "127.0.0.1", port: 80 }];
@@ -336,7 +337,7 @@ test("what is blocked, or not there, starts no browser", async () => {
   expect(existsSync(trace)).toBe(false);
 });
 
-test("a browser that does not start, or ends, says nothing of the page", async () => {
+test("a browser that exits or does not start makes the monitor unknown", async () => {
   const url = `http://127.0.0.1:${freePort()}/`;
   const ended = "Not judged: the browser of this machine ended by itself, or did not start.";
   for (const browser of [program("exit 1"), join(folder, "none")])
@@ -352,7 +353,7 @@ test("a browser that does not start, or ends, says nothing of the page", async (
         while (isThere(pid)) await Bun.sleep(5);
 });
 
-test("its password stays with the address, and with the steps that it was given for", () => {
+test("the password is bound to the address and to the steps that it was entered for", () => {
   const { secrets } = monitorKinds.browser;
   expect(Object.keys(secrets)).toEqual(["password"]);
   const here = { url: "https://shop.lan/", verifyTls: true, steps: ["click a"], password: "x" };

@@ -21,7 +21,7 @@ afterAll(() => rmSync(outside, { recursive: true }));
 
 let made = 0;
 
-/** A program of this shell text; returns its name. */
+/** Creates a program with this shell script; returns its name. */
 function program(text: string, mode = 0o755): string {
   const name = `program-${made++}.sh`;
   writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`);
@@ -32,14 +32,14 @@ function program(text: string, mode = 0o755): string {
 const run = (command: string, circumstances: Parameters<typeof check>[2] = {}, more = {}) =>
   check("command", { command, ...more }, { commandFolder: folder, ...circumstances });
 
-/** Resolves when no process of this id is left, or none that is more than a zombie. */
+/** Resolves when the process has ended or is a zombie. */
 async function untilGone(pid: string) {
   const isThere = () =>
     existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   while (isThere()) await Bun.sleep(5);
 }
 
-test("a program that exits with 0 is up, and its first line is what it says", async () => {
+test("a program that exits with 0 is up, and its first line is its message", async () => {
   const name = program('echo; echo "OK - 3 files\t|\x1b[31m x=1"; echo more');
   expect(await run(name)).toEqual({
     status: "up",
@@ -53,7 +53,7 @@ test("a program that exits with 0 is up, and its first line is what it says", as
   expect(long.said).toHaveLength(250);
 });
 
-test("another exit is down, and says on which", async () => {
+test("any other exit code is down and is named", async () => {
   expect(await run(program("echo CRITICAL; exit 2"))).toMatchObject({
     status: "down",
     message: expect.stringMatching(/^It exited with 2 after \d+ ms\.$/),
@@ -68,7 +68,7 @@ test("another exit is down, and says on which", async () => {
   });
 });
 
-test("arguments arrive as they are, in an environment without ours", async () => {
+test("arguments are passed unchanged, in an environment without ours", async () => {
   const args = ["$HOME", "; echo no", "", "a b", "*"];
   const listed = await run(program('printf "<%s>" "$@"'), {}, { arguments: args });
   expect(listed.said).toBe("<$HOME><; echo no><><a b><*>");
@@ -76,7 +76,7 @@ test("arguments arrive as they are, in an environment without ours", async () =>
   expect(names.said).toBe(`PATH PWD ${folder}`);
 });
 
-test("at the deadline it is ended with all its children, and at its end with those it left behind", async () => {
+test("at the timeout it is killed with its children, and at its end with the remaining ones", async () => {
   const file = join(outside, "pids");
   const hanging = program(`sleep 1000 & echo $! $$ > ${file}.new; mv ${file}.new ${file}; wait`);
   const cancelling = new AbortController();
@@ -96,14 +96,14 @@ test("at the deadline it is ended with all its children, and at its end with tho
   await untilGone(leaving.said ?? "");
 });
 
-test("what prints without end is ended", async () => {
+test("a program with endless output is killed", async () => {
   expect(await run(program("yes"))).toMatchObject({
     status: "down",
     message: "It prints more than 64 KiB.",
   });
 });
 
-test("what lies elsewhere, or others may write, is not run", async () => {
+test("a program outside the folder, or writable by others, is not run", async () => {
   const trace = join(outside, "trace");
   const text = `touch ${trace}`;
   writeFileSync(join(outside, "elsewhere.sh"), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
@@ -137,7 +137,7 @@ test("what lies elsewhere, or others may write, is not run", async () => {
   expect(existsSync(trace)).toBe(true);
 });
 
-test("nothing is run without --allow-commands, nor where several organizations share the machine", async () => {
+test("nothing is run without --allow-commands, or when several organizations share the machine", async () => {
   const name = program("exit 0");
   const unknown = (message: string) => ({ status: "unknown", message });
   expect(await run(name, { commandFolder: undefined })).toMatchObject(

@@ -18,7 +18,7 @@ const hasIPv6 = Object.values(networkInterfaces()).some((list) =>
 const all = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
 const overUdp = all.flatMap(([type, fake]) => (fake.over === "udp" ? [[type, fake] as const] : []));
 
-test("the types over UDP are known", () => {
+test("this file covers every type over UDP", () => {
   expect(new Set(overUdp.map(([type]) => type))).toEqual(
     new Set(["snmp", "radius", "ntp", "game"]),
   );
@@ -31,7 +31,7 @@ const address = (text: string, family: 4 | 6): Address => ({
 });
 
 describe.each(overUdp)("%s", (type, fake) => {
-  /** What a check finds whose name has these addresses. */
+  /** Result of a check whose name has these addresses. */
   async function foundAt(addresses: Address[], port: number) {
     const ending = new AbortController();
     const context = { ...contextOf(ending), addressesOf: async () => addresses };
@@ -56,12 +56,12 @@ describe.each(overUdp)("%s", (type, fake) => {
     expect((await check(type, fields)).status).toBe("up");
   });
 
-  test.skipIf(!hasIPv6)("is down where nobody listens at an IPv6 address", async () => {
+  test.skipIf(!hasIPv6)("is down without a listener at an IPv6 address", async () => {
     const fields = { host: "::1", port: freePort(), ...fake.fields };
     expect((await check(type, fields)).message).toBe("The connection was refused.");
   });
 
-  test("is up when the first address of a name refuses, and when it is silent", async () => {
+  test("is up when the first address of a name refuses or is silent", async () => {
     await using server = await servingDatagrams(fake.answers, { hostname: "127.0.0.1" });
     const good = address("127.0.0.1", 4);
     const refusing = address(hasIPv6 ? "::1" : "127.0.0.2", hasIPv6 ? 6 : 4);
@@ -74,7 +74,7 @@ describe.each(overUdp)("%s", (type, fake) => {
   });
 });
 
-test("where all addresses fail, the last failure counts", async () => {
+test("if all addresses fail, the last failure counts", async () => {
   const asked = askByDatagram(
     [address("127.0.0.2", 4), address("127.0.0.1", 4)],
     freePort(),

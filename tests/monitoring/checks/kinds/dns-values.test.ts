@@ -6,7 +6,7 @@ import { dnsmasq, testWith } from "../../../support/real-targets.ts";
 
 type RecordType = Parameters<typeof comparable>[0];
 
-test("values of records are equal by what their type says", () => {
+test("values of records are compared by type", () => {
   const equal: [RecordType, string, string][] = [
     ["AAAA", "2001:db8::1", "2001:0DB8:0:0:0:0:0:1"],
     ["AAAA", "::ffff:192.0.2.1", "::FFFF:c000:201"],
@@ -45,7 +45,7 @@ test("a text is found among any number of records, in one or several strings", (
   expect(hasText(["a", ""], "a")).toBe(true);
 });
 
-test("the root stands for no host in MX and SRV", async () => {
+test("the root means no host in MX and SRV", async () => {
   const records = { MX: [15, [0, 0, 0]], SRV: [33, [0, 0, 0, 0, 0, 0, 0]] } as const;
   for (const [recordType, [type, data]] of Object.entries(records)) {
     const answers = (query: Buffer) =>
@@ -85,7 +85,7 @@ testWith(["dnsmasq"], "international names are asked for and compared in A-label
   });
 });
 
-/** A name server that answers with these addresses in turn, or with an error alone. */
+/** A name server that returns these addresses in rotation, or only an error. */
 const nameServer = (codes: number, rotations: readonly number[][] = [[]]) => {
   let turn = 0;
   return servingDatagrams((query) => {
@@ -116,7 +116,7 @@ test("an error of a name server is named by its code", async () => {
   }
 });
 
-test("the records that are shown do not change with their order", async () => {
+test("the displayed records do not depend on their order", async () => {
   await using server = await nameServer(0, [
     [2, 1, 3],
     [3, 2, 1],

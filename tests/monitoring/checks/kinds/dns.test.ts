@@ -69,7 +69,7 @@ describe("expected values", () => {
 });
 
 describe("a name server", () => {
-  test("that is silent is down when the time is up", async () => {
+  test("that is silent is down at the timeout", async () => {
     await using server = await silentNameServer();
     const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
     expect(await check("dns", fields, { timeoutMs: 2_000 })).toMatchObject({
@@ -78,7 +78,7 @@ describe("a name server", () => {
     });
   });
 
-  test("where nobody listens is down within the time", async () => {
+  test("without a listener is down before the timeout", async () => {
     const fields = { host: "signalbox.test", resolver: `127.0.0.1:${freePort()}` };
     expect(await check("dns", fields, { timeoutMs: 500 })).toMatchObject({ status: "down" });
   });
@@ -89,7 +89,7 @@ describe("a name server", () => {
     [5, "The name server refused to answer."],
   ];
   for (const [code, message] of codes)
-    test(`that answers with code ${code}: ${message}`, async () => {
+    test(`that returns code ${code}: ${message}`, async () => {
       await using server = await nameServer((question) => {
         const answer = Buffer.from(question);
         answer.writeUInt16BE(0x8180 | code, 2);
@@ -99,7 +99,7 @@ describe("a name server", () => {
       expect(await check("dns", fields)).toMatchObject({ status: "down", message });
     });
 
-  test("that talks nonsense is down, whatever it says", async () => {
+  test("that returns invalid data is down", async () => {
     for (const nonsense of ["", "x", "x".repeat(600)]) {
       await using server = await nameServer((question) =>
         Buffer.concat([question.subarray(0, 2), Buffer.from(nonsense)]),
@@ -110,7 +110,7 @@ describe("a name server", () => {
   });
 });
 
-/** A name server that answers every question as the test says. */
+/** A name server that responds to every question as the test sets. */
 async function nameServer(answers: (question: Buffer) => Buffer) {
   const socket = await Bun.udpSocket({
     hostname: "127.0.0.1",

@@ -11,7 +11,7 @@ import { docker } from "../../../support/fakes/docker.ts";
 import type { Answers } from "../../../support/fakes/fake.ts";
 import { testWith } from "../../../support/real-targets.ts";
 
-/** The Docker of this machine, as far as its socket goes. */
+/** The Docker of this machine, as far as its socket allows. */
 async function socketHere() {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   const path = join(folder, "docker.sock");
@@ -33,7 +33,7 @@ async function socketHere() {
 
 const asked = { container: "shop-web" };
 
-test("without a host the Docker of this machine is asked, over its socket", async () => {
+test("without a host the Docker of this machine is used, over its socket", async () => {
   using socket = await socketHere();
   expect(await check("docker", asked, { dockerSocket: socket.path })).toMatchObject({
     status: "up",
@@ -72,7 +72,7 @@ testWith(
 
 const shared = "is this machine itself, which several organizations share";
 
-test("the socket is closed from the second organization on, as all of loopback", async () => {
+test("the socket is blocked from the second organization on, like all of loopback", async () => {
   let isShared = false;
   const { api, monitor } = await dashboard({ isShared: () => isShared });
   const { id } = await monitor({ type: "docker", ...asked });

@@ -10,7 +10,7 @@ const noon = Date.parse("2026-11-20T12:00:00.000Z");
 
 const failing = new Error();
 
-/** A registry that tells what it is set to; null is nothing. */
+/** A registry that returns this expiry; null returns no response. */
 async function registry(expiresAt: string | Error | null) {
   const set = { expiresAt };
   const server = await listener((socket) =>
@@ -28,7 +28,7 @@ async function registry(expiresAt: string | Error | null) {
   return Object.assign(server, { ask, set });
 }
 
-test("the registry is asked once a day, and its answer judged by the day and by each monitor's own days", async () => {
+test("the registry is queried once a day, and each monitor's own threshold applies", async () => {
   await using server = await registry("2026-12-05T00:00:00Z");
   const first = await server.ask(noon);
   expect(first).toMatchObject({ status: "up", latencyMs: expect.any(Number) });
@@ -49,14 +49,14 @@ test("the registry is asked once a day, and its answer judged by the day and by 
   expect(server.accepted()).toBe(2);
 });
 
-test("checks at the same time ask once", async () => {
+test("simultaneous checks query once", async () => {
   await using server = await registry("2027-12-05T00:00:00Z");
   const found = await Promise.all([1, 2, 3].map(() => server.ask(noon)));
   expect(found.map(({ status }) => status)).toEqual(["up", "up", "up"]);
   expect(server.accepted()).toBe(1);
 });
 
-test("after a failure, or silence, the next check asks again", async () => {
+test("after a failure or a timeout the next check queries again", async () => {
   await using server = await registry(failing);
   const unavailable = { status: "down", message: "HTTP 503 (Service Unavailable), expected 200." };
   expect(await server.ask(noon)).toMatchObject(unavailable);
@@ -69,7 +69,7 @@ test("after a failure, or silence, the next check asks again", async () => {
   expect(await silent.ask(noon)).toMatchObject({ status: "up" });
 });
 
-test("a registry that wants to be left alone is, for an hour at most", async () => {
+test("a registry's Retry-After is honored for up to an hour", async () => {
   for (const [status, seconds, until] of [
     [429, 600, 600_000],
     [503, 999_999, hourMs],
@@ -86,7 +86,7 @@ test("a registry that wants to be left alone is, for an hour at most", async () 
   }
 });
 
-test("no organization learns of another's checks, nor waits for them, nor fails with them", async () => {
+test("checks of different organizations share neither results, waits nor failures", async () => {
   await using server = await registry("2027-12-05T00:00:00Z");
   const fields = { domain: "example.org", server: server.url };
   const ask = (organizationId: string) => check("domain", fields, { now: noon, organizationId });
@@ -96,19 +96,19 @@ test("no organization learns of another's checks, nor waits for them, nor fails 
   expect(server.accepted()).toBe(2);
 });
 
-test("a check whose time is up fails alone: others that wait for the same answer ask themselves", async () => {
+test("a timed-out check fails alone: others that wait for the same response query themselves", async () => {
   await using server = await registry(null);
   const hasty = server.ask(noon, {}, 200);
   await server.untilAccepted(1);
   const patient = [server.ask(noon), server.ask(noon, { minDays: 1 })];
   expect((await hasty).message).toStartWith("Timed out after 0.2 s while");
-  // Only then does one of the others ask; its answer is for both.
+  // Then one of the others queries for both.
   server.set.expiresAt = "2027-12-05T00:00:00Z";
   expect((await Promise.all(patient)).map(({ status }) => status)).toEqual(["up", "up"]);
   expect(server.accepted()).toBe(2);
 });
 
-test("a check that was stopped, and an address that was blocked, are no failures of the registry", async () => {
+test("an aborted check and a blocked address are not failures of the registry", async () => {
   await using server = await registry(null);
   const cancelling = new AbortController();
   const fields = { domain: "example.org", server: server.url };
@@ -122,7 +122,7 @@ test("a check that was stopped, and an address that was blocked, are no failures
   expect(await server.ask(noon)).toMatchObject({ status: "up" });
 });
 
-test("a registry is found by the top-level domain, else it has to be named", async () => {
+test("a registry is found by the top-level domain, or must be entered", async () => {
   expect(rdapServerOf("example.com")).toBe("https://rdap.verisign.com/com/v1/");
   expect(rdapServerOf("example.co.uk")).toBe("https://rdap.nominet.uk/uk/");
   expect(rdapServerOf("example.org")).toBe("https://rdap.publicinterestregistry.org/rdap/");

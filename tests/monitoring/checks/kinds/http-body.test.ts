@@ -16,7 +16,7 @@ async function messageOf(reply: Reply, fields: object = { keyword: "hello" }): P
 const coded = (coding: string, body: string | Uint8Array, status = 200) =>
   answer(status, body, { "content-encoding": coding });
 
-describe("a compressed body is read as what it stands for:", () => {
+describe("a compressed body is decompressed:", () => {
   const text = `${"filler ".repeat(5_000)}hello`;
   for (const [coding, compress] of [
     ["gzip", gzipSync],
@@ -25,7 +25,7 @@ describe("a compressed body is read as what it stands for:", () => {
     ["deflate", deflateSync],
     ["br", brotliCompressSync],
   ] as const) {
-    test(`${coding}, whole`, async () => {
+    test(`${coding}, complete`, async () => {
       expect(await messageOf(coded(coding, compress(text)))).toEqual(found);
       expect(await messageOf(coded(coding, compress('{"a":1}')), { jsonPath: "$.a" })).toEqual(
         found,
@@ -33,7 +33,7 @@ describe("a compressed body is read as what it stands for:", () => {
       expect(await messageOf(coded(coding, compress("bye")))).toContain("the keyword is missing");
     });
 
-    test(`${coding}, cut short or changed, is broken`, async () => {
+    test(`${coding}, cut or changed, is broken`, async () => {
       const whole = compress(text);
       expect(await messageOf(coded(coding, whole.subarray(0, whole.length / 2)))).toBe(broken);
       expect(await messageOf(coded(coding, "plain text"))).toBe(broken);
@@ -52,12 +52,12 @@ describe("a compressed body is read as what it stands for:", () => {
     });
   }
 
-  test("none, where nothing was compressed", async () => {
+  test("unchanged if it was not compressed", async () => {
     for (const coding of ["identity", ""])
       expect(await messageOf(coded(coding, "hello"))).toEqual(found);
   });
 
-  test("nothing, where there is no body to compress", async () => {
+  test("to nothing if there is no body", async () => {
     const absent = { keywordAbsent: "hello" };
     expect(await messageOf(coded("gzip", "", 204), absent)).toEqual(found);
     expect(await messageOf(coded("gzip", ""), absent)).toEqual(found);
@@ -65,29 +65,29 @@ describe("a compressed body is read as what it stands for:", () => {
     expect(await messageOf(coded("gzip", gzipSync("hello")), head)).toEqual(found);
   });
 
-  test("not at all, when nobody asked for it", async () => {
+  test("not at all with a coding that was not requested", async () => {
     const unknown = "The body of the answer has an encoding that nobody asked for.";
     for (const coding of ["zstd", "compress", "gzip, zstd", "constructor", "__proto__", "hello"])
       expect([coding, await messageOf(coded(coding, "hello"))]).toEqual([coding, unknown]);
   });
 
-  test("but not when nothing in it is looked at", async () => {
+  test("only if a condition reads it", async () => {
     for (const coding of ["gzip", "zstd", "constructor"])
       expect(await messageOf(coded(coding, "no gzip"), {})).toEqual(found);
   });
 });
 
-describe("of a body, no more than 1 MiB is looked at:", () => {
+describe("at most 1 MiB of a body is read:", () => {
   const long = (at: number) => `${"x".repeat(at)}hello${"x".repeat(2 * mib)}`;
 
-  test("the keyword counts up to there", async () => {
+  test("a keyword counts within it", async () => {
     expect(await messageOf(answer(200, long(mib - 5)))).toEqual(found);
     expect(await messageOf(answer(200, long(mib - 4)))).toBe(lacks);
     expect(await messageOf(coded("gzip", gzipSync(long(mib - 5))))).toEqual(found);
     expect(await messageOf(coded("br", brotliCompressSync(long(mib - 4))))).toBe(lacks);
   });
 
-  test("JSON of that length is read, a longer one is not", async () => {
+  test("JSON of that length is parsed, a longer one is not", async () => {
     const jsonOf = (length: number) => JSON.stringify("x".repeat(length - 2));
     const path = { jsonPath: "$" };
     expect(await messageOf(answer(200, jsonOf(mib)), path)).toEqual(found);
@@ -96,7 +96,7 @@ describe("of a body, no more than 1 MiB is looked at:", () => {
     );
   });
 
-  test("an endless stream is an answer like any other", async () => {
+  test("an endless stream is a valid response", async () => {
     await using shop = await target(endless);
     expect(await check("http", { url: shop.at() })).toMatchObject({ status: "up" });
     expect((await check("http", { url: shop.at(), keyword: "hello" })).message).toBe(lacks);
@@ -105,7 +105,7 @@ describe("of a body, no more than 1 MiB is looked at:", () => {
     });
   });
 
-  test("a compression bomb is not unpacked beyond that", async () => {
+  test("a compression bomb is not decompressed beyond it", async () => {
     const nothing = Buffer.alloc(256 * mib);
     const quick = { [constants.BROTLI_PARAM_QUALITY]: 1 };
     const bombs = {
@@ -120,7 +120,7 @@ describe("of a body, no more than 1 MiB is looked at:", () => {
     }
   });
 
-  test("a compressed stream that stands for nothing, however long, ends there, too", async () => {
+  test("a compressed stream that decompresses to nothing ends there, too", async () => {
     const empty = Buffer.concat(Array.from({ length: 10_000 }, () => Buffer.of(0, 0, 0, 255, 255)));
     await using shop = await listener((socket) => {
       const more = () => {
@@ -136,7 +136,7 @@ describe("of a body, no more than 1 MiB is looked at:", () => {
     expect((await check("http", { url: shop.url, keyword: "hello" })).message).toBe(lacks);
   });
 
-  test("an endless stream of gzip is no reason to read on", async () => {
+  test("an endless gzip stream is not read beyond it", async () => {
     await using shop = await target((response) => {
       const gzip = createGzip();
       const piece = Buffer.alloc(64 * 1024, "x");
@@ -153,7 +153,7 @@ describe("of a body, no more than 1 MiB is looked at:", () => {
 });
 
 describe("a text", () => {
-  test("is found wherever it is cut, also within a character", async () => {
+  test("is found across any split, also within a character", async () => {
     const word = "größe 😀";
     const bytes = Buffer.from(`a${word}z`);
     for (let at = 1; at < bytes.length; at++) {
@@ -167,7 +167,7 @@ describe("a text", () => {
     }
   });
 
-  test("is read in the charset of its Content-Type, as UTF-8 where it names none that is known", async () => {
+  test("is decoded with the charset of its Content-Type, or else as UTF-8", async () => {
     const latin = Buffer.from("größe", "latin1");
     for (const type of [
       "text/plain; charset=iso-8859-1",
@@ -188,7 +188,7 @@ describe("a text", () => {
   });
 });
 
-test("a body cut short is down, whatever was found in it", async () => {
+test("a truncated body is down, whatever was found in it", async () => {
   const start = "HTTP/1.1 200 OK\r\n";
   for (const bytes of [
     `${start}Content-Length: 10\r\n\r\nhello`,
@@ -203,7 +203,7 @@ test("a body cut short is down, whatever was found in it", async () => {
     }
 });
 
-test("a body that does not come is down when the time is up", async () => {
+test("a body that does not arrive is down at the timeout", async () => {
   await using shop = await listener((socket) => {
     socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"));
   });

@@ -10,7 +10,7 @@ import { answer, redirect, target } from "../../../support/target.ts";
 
 const shown = { clientCertificate, clientKey };
 
-/** Answers with who the client is, as its certificate says. */
+/** Responds with the client's name from its certificate. */
 const whoAsks = (socket: TLSSocket) =>
   void socket.once("data", () => {
     const { subject } = socket.getPeerCertificate();
@@ -106,7 +106,7 @@ describe("an address instead of DNS", () => {
     });
   });
 
-  test("holds for the monitor's own host alone, where a redirect leads elsewhere", async () => {
+  test("applies only to the monitor's own host, not to the target of a redirect", async () => {
     await using far = await target(answer(200, "far"));
     await using near = await target(redirect(far.at("/").replace("127.0.0.1", "localhost")));
     const url = `http://shop.onion:${near.port}/`;
@@ -115,7 +115,7 @@ describe("an address instead of DNS", () => {
     expect(near.asked).toMatchObject([{ headers: { host: `shop.onion:${near.port}` } }]);
   });
 
-  test("is blocked as any target is", async () => {
+  test("is blocked like any target", async () => {
     await using site = await target();
     const listeners = [{ host: "127.0.0.1", port: site.port }];
     const fields = { url: `http://shop.onion:${site.port}/`, connectTo: "localhost" };
@@ -143,7 +143,7 @@ testWith(["network"], "only addresses of the family that is wanted are connected
   expect(site.connections()).toBe(2);
 });
 
-test("a proxy that is taken away takes its user and password along", async () => {
+test("removing a proxy removes its user name and password", async () => {
   const { monitor, changeMonitor } = await dashboard();
   const login = { proxyUsername: "probe", proxyPassword: canary };
   const { id } = await monitor({
@@ -159,7 +159,7 @@ test("a proxy that is taken away takes its user and password along", async () =>
   ]);
 });
 
-test("what goes wrong on the way tells nothing of the proxy's password, as it answers with it", async () => {
+test("an error does not show the proxy's password, even if the proxy returns it", async () => {
   await using proxy = await target(answer(200, `said ${canary}`, { "X-Said": canary }));
   const login = { proxyUrl: proxy.at("/"), proxyUsername: "probe", proxyPassword: canary };
   const assertions = [{ source: "header", path: "X-Said", op: "equals", value: "other" }];

@@ -5,7 +5,7 @@ import { answer, type Asked, redirect, type Reply, target } from "../../../suppo
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 
-/** The Cookie header that a URL gets after another one has set these. */
+/** Cookie header for a URL after another one has set these cookies. */
 function sent(setCookies: readonly string[], from: string, to: string): string | null {
   const jar = new CookieJar();
   jar.store(setCookies, new URL(from), now);
@@ -102,7 +102,7 @@ describe("a cookie is sent", () => {
   for (const [what, cookie, to, expected] of cases)
     test(what, () => expect(sent([cookie], shop, to)).toBe(expected));
 
-  test("with others, the longest path first, a newer one in place of an older", () => {
+  test("with others, the longest path first, and a newer one replaces an older", () => {
     const cookies = ["a=1; Path=/", "b=2; Path=/x", "a=3; Path=/", "c=4; Path=/"];
     expect(sent(cookies, "https://shop.example/", "https://shop.example/x/y")).toBe(
       "b=2; a=3; c=4",
@@ -116,7 +116,7 @@ describe("a cookie is sent", () => {
     expect(sent(["s=1; Domain=1"], "http://127.0.0.1/", "http://127.0.0.1/")).toBeNull();
   });
 
-  test("within bounds: 50 of 4 KiB, 8 KiB in one request", () => {
+  test("within limits: 50 of 4 KiB, 8 KiB in one request", () => {
     const many = Array.from({ length: 60 }, (_, index) => `c${index}=1`);
     const { length } = (sent(many, "http://a.example/", "http://a.example/") ?? "").split("; ");
     expect(length).toBe(50);
@@ -130,7 +130,7 @@ describe("a cookie is sent", () => {
 
 describe("cookies of one check", () => {
   const cookiesIn = (asked: readonly Asked[]) => asked.map(({ headers }) => headers.cookie ?? null);
-  /** Lets in who has the cookie, and redirects everybody else to the same address with it. */
+  /** Accepts requests with the cookie, and redirects all others to the same address with it. */
   const gate =
     (cookie: string): Reply =>
     (response) => {
@@ -173,7 +173,7 @@ describe("cookies of one check", () => {
     expect(cookiesIn(other.asked)).toEqual([null, null]);
   });
 
-  test("are added to a Cookie header of the monitor, whose own names win", async () => {
+  test("are added to a Cookie header of the monitor, whose names take precedence", async () => {
     await using shop = await target(redirect("/next"));
     shop.reply(answer(302, "", { location: "/next", "set-cookie": "own=2" }), "/");
     shop.reply(answer(302, "", { location: "/last", "set-cookie": "s=1; Path=/" }), "/next");
@@ -182,7 +182,7 @@ describe("cookies of one check", () => {
     expect(cookiesIn(shop.asked)).toEqual(["own=1", "own=1", "own=1; s=1"]);
   });
 
-  test("are not shown where the answer repeats them", async () => {
+  test("are not shown if the response repeats them", async () => {
     const cookie = "session=8f14e45fceea167a";
     await using shop = await target(answer(200, `you are ${cookie}`, { "set-cookie": cookie }));
     const assertions = [{ source: "body", op: "contains", value: "none" }];
@@ -191,7 +191,7 @@ describe("cookies of one check", () => {
   });
 });
 
-describe("a redirect that makes a GET of a request", () => {
+describe("a redirect that changes the method to GET", () => {
   for (const [status, method] of [
     [301, "POST"],
     [302, "POST"],
@@ -199,7 +199,7 @@ describe("a redirect that makes a GET of a request", () => {
     [303, "PUT"],
     [303, "DELETE"],
   ] as const)
-    test(`drops what its fields say of the body: ${method} by ${status}`, async () => {
+    test(`drops the header fields of the body: ${method} by ${status}`, async () => {
       await using shop = await target(redirect("/b", status));
       shop.reply(answer(), "/b");
       const headers = { "content-LANGUAGE": "en", "X-Team": "ops" };

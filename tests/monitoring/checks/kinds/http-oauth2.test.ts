@@ -11,7 +11,7 @@ const json = (body: object, status = 200): Reply =>
 const token = (access_token: string, more: object = { token_type: "Bearer", expires_in: 3600 }) =>
   json({ access_token, ...more });
 
-/** A site that is asked with tokens of a service, both as a test says. */
+/** A site and its token service, with responses set by a test. */
 async function world(service: Reply = token("first")) {
   const [site, tokenService] = [await target(), await target(service)];
   const tokens = accessTokens();
@@ -30,7 +30,7 @@ async function world(service: Reply = token("first")) {
       expect(JSON.stringify(outcome)).not.toContain(canary);
       return outcome;
     },
-    /** What the site was asked with. */
+    /** Authorization headers that the site received. */
     sent: () => site.asked.map(({ headers }) => headers.authorization),
     async [Symbol.asyncDispose]() {
       await site[Symbol.asyncDispose]();
@@ -40,7 +40,7 @@ async function world(service: Reply = token("first")) {
 }
 
 describe("a monitor with OAuth 2.0 client credentials", () => {
-  test("is let in by a service that others made, and asks it once", async () => {
+  test("gets a token from a real OAuth 2.0 server, once", async () => {
     const server = new OAuth2Server();
     await server.issuer.keys.generate("ES256");
     await server.start(0, "localhost");
@@ -62,13 +62,13 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     });
   });
 
-  test("tells who it is in a header, or in the body", async () => {
+  test("authenticates in a header, or in the body", async () => {
     await using made = await world(token("first", { expires_in: 0 }));
     await made.check({ clientId: "a b:ü", clientSecret: "p+/%=ß" });
     await made.check({ clientId: "a b:ü", clientAuthentication: "body" });
     await made.check({ clientSecret: null, clientAuthentication: "body" });
     const [inHeader, inBody, open] = made.service.asked;
-    // RFC 6749 appendix B: as in a form, then as Basic.
+    // RFC 6749 appendix B: form encoding first, then Basic.
     const pair = Buffer.from("a+b%3A%C3%BC:p%2B%2F%25%3D%C3%9F").toString("base64");
     expect(inHeader).toMatchObject({
       method: "POST",
@@ -88,7 +88,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     expect(made.sent()).toEqual(Array.from({ length: 3 }, () => "Bearer first"));
   });
 
-  test("keeps its token until shortly before it expires, and asks again when it is changed", async () => {
+  test("caches its token until shortly before it expires, and requests another after a change", async () => {
     await using made = await world();
     await made.check();
     made.later(58 * minute);
@@ -102,10 +102,10 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
   });
 
   test.each([
-    ["no time", {}, 4 * minute, 6 * minute],
-    ["a short time", { expires_in: 20 }, 15_000, 5_000],
-    ["a time as text", { expires_in: "600" }, 8 * minute, 2 * minute],
-  ])("keeps a token that is good for %s", async (_what, more, good, bad) => {
+    ["no expiry", {}, 4 * minute, 6 * minute],
+    ["a short expiry", { expires_in: 20 }, 15_000, 5_000],
+    ["an expiry as text", { expires_in: "600" }, 8 * minute, 2 * minute],
+  ])("caches a token with %s", async (_what, more, good, bad) => {
     await using made = await world(token("first", more));
     await made.check();
     made.later(good);
@@ -116,7 +116,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     expect(made.service.asked).toHaveLength(2);
   });
 
-  test("asks once although several checks wait", async () => {
+  test("requests a token once for several waiting checks", async () => {
     await using made = await world(hang);
     const checks = [made.check(), made.check(), made.check()];
     await made.service.untilAsked(1);
@@ -126,7 +126,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     expect(made.sent()).toEqual(["Bearer shared", "Bearer shared", "Bearer shared"]);
   });
 
-  test("asks itself where the check that asked is stopped", async () => {
+  test("requests its own token if the requesting check is aborted", async () => {
     await using made = await world(hang);
     const stop = new AbortController();
     const stopped = made.check({}, { cancelled: stop.signal });
@@ -140,7 +140,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     expect(made.sent()).toEqual(["Bearer second"]);
   });
 
-  test("has a token fetched anew once when the site does not take the one that was kept", async () => {
+  test("requests a new token once when the site rejects the cached one", async () => {
     await using made = await world();
     await made.check();
     made.service.reply(token("second"));
@@ -155,14 +155,14 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     expect([made.service.asked.length, made.site.asked.length]).toEqual([3, 5]);
   });
 
-  test("does not ask for another where the site does not take a new one", async () => {
+  test("does not request another when the site rejects a new one", async () => {
     await using made = await world();
     made.site.reply(answer(401));
     expect((await made.check()).message).toBe("HTTP 401 (Unauthorized), expected 200-299.");
     expect([made.service.asked.length, made.site.asked.length]).toEqual([1, 1]);
   });
 
-  test("takes its token to no other origin", async () => {
+  test("sends its token to no other origin", async () => {
     await using made = await world();
     await using elsewhere = await target(answer(401));
     made.site.reply(redirect(elsewhere.at("/in")));
@@ -175,7 +175,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     expect(made.service.asked).toHaveLength(1);
   });
 
-  test("does not show its token where the answer repeats it", async () => {
+  test("does not show its token if the response repeats it", async () => {
     await using made = await world(token("very-secret"));
     made.site.reply(answer(200, "you are very-secret"));
     const assertions = [{ source: "body", op: "equals", value: "x" }];
@@ -184,7 +184,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     expect(JSON.stringify(outcome)).not.toContain("very-secret");
   });
 
-  test("measures its target without the time that the token took", async () => {
+  test("measures its target without the time of the token request", async () => {
     let heldMs = 0;
     await using made = await world((response) => {
       const since = performance.now();
@@ -200,40 +200,40 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
 
   test.each<[string, Reply, string]>([
     [
-      "refuses the client",
+      "rejects the client",
       json({ error: "invalid_client", error_description: canary }, 401),
       "HTTP 401 (Unauthorized), the client id or its secret is not accepted.",
     ],
     [
-      "refuses the scope",
+      "rejects the scope",
       json({ error: "invalid_scope" }, 400),
       "HTTP 400 (Bad Request), the scope is not accepted.",
     ],
     ["fails", answer(503, canary), "HTTP 503 (Service Unavailable), no token was given."],
     ["redirects", redirect("/elsewhere"), "HTTP 302 (Found), no token was given."],
     [
-      "says something else",
+      "returns something else",
       answer(200, `<html>${canary}`),
       "HTTP 200 (OK), but the answer is not JSON.",
     ],
     [
-      "forgets the token",
+      "omits the token",
       json({ token: canary }),
       "HTTP 200 (OK), but the answer has no access token.",
     ],
     [
-      "gives what can't be sent",
+      "returns an unusable token",
       token("a\r\nX-Evil: 1"),
       "HTTP 200 (OK), but the access token can't be sent in a header.",
     ],
     [
-      "gives another type",
+      "returns another token type",
       token("a", { token_type: "DPoP" }),
       "HTTP 200 (OK), but the token is of another type than Bearer.",
     ],
-    ["says too much", answer(200, "x".repeat(65 * 1024)), "The answer is longer than 64 KiB."],
+    ["returns too much", answer(200, "x".repeat(65 * 1024)), "The answer is longer than 64 KiB."],
     ["hangs up", reset, "The connection was closed before the answer was complete."],
-  ])("is down with a sentence where the service %s", async (_what, reply, message) => {
+  ])("is down with a message if the service %s", async (_what, reply, message) => {
     await using made = await world(reply);
     expect(await made.check()).toMatchObject({
       status: "down",
@@ -242,7 +242,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     expect(made.site.asked).toEqual([]);
   });
 
-  test("is down when its time is up meanwhile", async () => {
+  test("is down if the timeout passes during the token request", async () => {
     await using made = await world(hang);
     expect((await made.check({}, { timeoutMs: 200 })).message).toStartWith(
       "Access token: Timed out after 0.2 s while ",
@@ -250,7 +250,7 @@ describe("a monitor with OAuth 2.0 client credentials", () => {
     made.service.disconnect();
   });
 
-  test("connects to no token URL that is blocked", async () => {
+  test("connects to no blocked token URL", async () => {
     await using made = await world();
     const listeners = [{ host: "127.0.0.1", port: made.service.port }];
     expect(await made.check({}, { listeners })).toMatchObject({

@@ -11,7 +11,7 @@ import { answer, target } from "../../../support/target.ts";
 const login = { proxyUsername: "probe", proxyPassword: canary };
 const wanted = "The proxy requires a user name and password.";
 const refused = "The proxy refused the user name or the password.";
-/** Of the addresses that are for documentation: nothing is there, and nobody is asked for its name. */
+/** An address from the documentation range: nothing is there, and it needs no DNS. */
 const nowhere = "https://192.0.2.7/health";
 
 const hello = (socket: { once: Socket["once"]; end: Socket["end"] }) =>
@@ -58,7 +58,7 @@ describe.each(real)("through %s", (program, running) => {
       expect(await check("http", at, own)).toMatchObject({ status: "down", message: wanted });
       const wrong = { ...at, ...login, proxyPassword: `${canary}x` };
       const outcome = await check("http", wrong, own);
-      // tinyproxy's answer to a wrong password is one that a target gives.
+      // tinyproxy responds to a wrong password like a target would.
       const isTargets = program === "tinyproxy" && url.startsWith("http:");
       const message = isTargets ? "HTTP 401 (Unauthorized), expected 200-299." : refused;
       expect(outcome).toMatchObject({ status: "down", message });
@@ -86,7 +86,7 @@ describe.each(real)("through %s", (program, running) => {
 const greets = Buffer.from([5, 0]);
 const replied = (reply: number) => Buffer.from([5, reply, 0, 1, 0, 0, 0, 0, 0, 0]);
 
-/** Sends one of these each time something arrives. */
+/** Sends the next response whenever data arrives. */
 const converses =
   (...answers: readonly (string | Uint8Array)[]) =>
   (socket: Socket) => {
@@ -135,15 +135,18 @@ const answers: [scheme: "http" | "socks5", (socket: Socket) => void, message: st
   ["socks5", converses(greets, replied(99)), "The proxy answered with reply 99."],
 ];
 
-test.each(answers)("what a proxy answers wrong is said: %s %#", async (scheme, greets, message) => {
-  await using proxy = await listener(greets);
-  const proxyUrl = `${scheme}://127.0.0.1:${proxy.port}`;
-  expect(await check("http", { url: nowhere, proxyUrl })).toMatchObject({
-    status: "down",
-    message,
-  });
-  await proxy.untilAllClosed();
-});
+test.each(answers)(
+  "an invalid response of a proxy is reported: %s %#",
+  async (scheme, greets, message) => {
+    await using proxy = await listener(greets);
+    const proxyUrl = `${scheme}://127.0.0.1:${proxy.port}`;
+    expect(await check("http", { url: nowhere, proxyUrl })).toMatchObject({
+      status: "down",
+      message,
+    });
+    await proxy.untilAllClosed();
+  },
+);
 
 const hangs: [scheme: "http" | "socks5", (socket: Socket) => void, step: string][] = [
   ["http", (socket) => void socket.resume(), "waiting for the proxy"],
@@ -155,7 +158,7 @@ const hangs: [scheme: "http" | "socks5", (socket: Socket) => void, step: string]
   ["socks5", converses(greets, replied(0)), "connecting"],
 ];
 
-test("the check's time holds for a proxy, too, and nothing of it stays", async () => {
+test("the timeout of a check also applies to a proxy, and closes its connection", async () => {
   const found = async ([scheme, greets, step]: (typeof hangs)[number]) => {
     await using proxy = await listener(greets);
     const proxyUrl = `${scheme}://127.0.0.1:${proxy.port}`;
@@ -170,7 +173,7 @@ test("the check's time holds for a proxy, too, and nothing of it stays", async (
     expect(message).toBe(expected ?? "");
 });
 
-test("a proxy that is not there is told from a target that is not", async () => {
+test("an unreachable proxy is distinguished from an unreachable target", async () => {
   const { message } = await check("http", {
     url: nowhere,
     proxyUrl: `http://127.0.0.1:${freePort()}`,
@@ -205,7 +208,7 @@ testWith(
   },
 );
 
-/** What a SOCKS proxy is asked to connect to, as bytes after version, command and zero. */
+/** The bytes of the SOCKS request after version, command and zero. */
 async function askedOf(url: string, login: object = {}): Promise<Buffer[]> {
   const heard: Buffer[] = [];
   const hasLogin = Object.keys(login).length > 0;
@@ -219,14 +222,14 @@ async function askedOf(url: string, login: object = {}): Promise<Buffer[]> {
   return heard;
 }
 
-test("a SOCKS proxy gets the name or the address and the port as RFC 1928 has them", async () => {
+test("a SOCKS proxy gets the name or the address and the port according to RFC 1928", async () => {
   const connect = (kind: number, address: Uint8Array | string, port: number) =>
     Buffer.concat([
       Buffer.from([5, 1, 0, kind]),
       Buffer.from(address as string),
       Buffer.from([port >> 8, port & 0xff]),
     ]);
-  // No name server is asked for such a name (RFC 7686).
+  // Such a name is never looked up in DNS (RFC 7686).
   const name = "shop.onion";
   const cases: [url: string, request: Buffer][] = [
     [`http://${name}/`, connect(3, `${String.fromCharCode(name.length)}${name}`, 80)],
@@ -243,7 +246,7 @@ test("a SOCKS proxy gets the name or the address and the port as RFC 1928 has th
   }
 });
 
-test("a SOCKS proxy gets the user and the password as RFC 1929 counts them", async () => {
+test("a SOCKS proxy gets the user and the password according to RFC 1929", async () => {
   const [methods, signIn] = await askedOf("http://192.0.2.7/", {
     proxyUsername: "žofie",
     proxyPassword: "word",

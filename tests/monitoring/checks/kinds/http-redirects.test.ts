@@ -1,3 +1,4 @@
+/** Redirects of HTTP checks: targets, methods, credentials and private addresses. */
 import { describe, expect, test } from "bun:test";
 import { checkHttp } from "../../../../src/monitoring/checks/kinds/http.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
@@ -26,7 +27,7 @@ async function two() {
   };
 }
 
-test("an empty Location is no redirect, and of several the first one counts", async () => {
+test("an empty Location is no redirect, and the first of several counts", async () => {
   for (const [fields, status, paths] of [
     ["Location:", "302", ["/"]],
     ["Location: ", "301", ["/"]],
@@ -74,7 +75,7 @@ describe("a redirect leads", () => {
       expect(shop.asked.map((asked) => asked.path)).toEqual(["/a/start", path]);
     });
 
-  test("to the bytes of its path, also where they are not UTF-8", async () => {
+  test("to the exact bytes of its path, even if they are not UTF-8", async () => {
     await using shop = await target();
     shop.reply(redirect("/caf\xe9?x=\xe4"), "/start");
     await check("http", { url: shop.at("/start") });
@@ -100,7 +101,7 @@ describe("a redirect leads", () => {
       expect(shop.asked).toHaveLength(1);
     });
 
-  test("five times, and not a sixth", async () => {
+  test("at most five times", async () => {
     await using shop = await target(redirect("/"));
     expect(await check("http", { url: shop.at() })).toMatchObject({
       status: "down",
@@ -119,7 +120,7 @@ describe("a redirect leads", () => {
     });
   });
 
-  test("to what is judged, whatever was expected of the first answer", async () => {
+  test("to the response that is judged, whatever the first one was", async () => {
     await using shop = await target(answer(200, "here"));
     shop.reply(redirect("/b"), "/a");
     const fields = { url: shop.at("/a"), expectedStatus: ["302"], keyword: "here" };
@@ -131,7 +132,7 @@ describe("a redirect leads", () => {
     });
   });
 
-  test("never to an address that is blocked, by number or by name", async () => {
+  test("never to a blocked address, by number or by name", async () => {
     await using shop = await target();
     await using own = await target();
     const listeners = [{ host: "127.0.0.1", port: own.port }];
@@ -151,7 +152,7 @@ describe("a redirect leads", () => {
     expect(own.asked).toEqual([]);
   });
 
-  test("to a place that is gone: that is the reason", async () => {
+  test("to a closed port, which is then the reason", async () => {
     await using shop = await target(redirect(`http://127.0.0.1:${freePort()}/`));
     expect(await check("http", { url: shop.at() })).toMatchObject({
       message: "The connection was refused.",
@@ -159,7 +160,7 @@ describe("a redirect leads", () => {
   });
 });
 
-describe("what a redirect makes of the request:", () => {
+describe("a redirect changes the request:", () => {
   const changes: [status: number, before: string, after: string][] = [
     [301, "GET", "GET"],
     [301, "HEAD", "HEAD"],
@@ -177,7 +178,7 @@ describe("what a redirect makes of the request:", () => {
     [308, "PATCH", "PATCH"],
   ];
   for (const [status, before, after] of changes)
-    test(`${before} becomes ${after} by ${status}, with its body or without`, async () => {
+    test(`${before} becomes ${after} by ${status}, with or without its body`, async () => {
       await using shop = await target();
       shop.reply(redirect("/b", status), "/a");
       const body = before === "GET" || before === "HEAD" ? null : "sent";
@@ -193,7 +194,7 @@ describe("what a redirect makes of the request:", () => {
     bearerToken: "token",
   };
 
-  test("the same origin is given the headers and the credentials again", async () => {
+  test("the same origin gets the headers and the credentials again", async () => {
     await using shop = await target();
     shop.reply(redirect("/b"), "/a");
     await check("http", { url: shop.at("/a"), ...secrets });
@@ -205,7 +206,7 @@ describe("what a redirect makes of the request:", () => {
       });
   });
 
-  test("another origin is given none of them, also not when it leads back", async () => {
+  test("another origin gets none of them, even if it redirects back", async () => {
     await using made = await two();
     const { shop, other } = made;
     shop.reply(redirect(other.at("/b")), "/a");
@@ -228,7 +229,7 @@ describe("what a redirect makes of the request:", () => {
     methods.flatMap((method) => [null, "secret"].map((body) => [status, method, body] as const)),
   );
   test.each(every)(
-    "another origin is only asked by GET or HEAD, never with a body: %d of %s with %s",
+    "another origin only gets GET or HEAD without a body: %d of %s with %s",
     async (status, method, body) => {
       await using made = await two();
       const { shop, other } = made;
@@ -248,7 +249,7 @@ describe("what a redirect makes of the request:", () => {
     },
   );
 
-  test("another origin is not given the body, so the check fails and says so", async () => {
+  test("another origin does not get the body, so the check fails with that reason", async () => {
     await using made = await two();
     const { shop, other } = made;
     shop.reply(redirect(other.at(), 307));
@@ -267,7 +268,7 @@ describe("what a redirect makes of the request:", () => {
 describe("from a public address to a private one", () => {
   const blocked = "Blocked: a public address redirected to a private one.";
 
-  /** Names of these tests, all of which are on loopback; what is public is said by the test. */
+  /** Hosts of a redirect chain, all on loopback; the test sets which of them count as public. */
   async function led(hops: readonly (readonly string[])[], fields: object = {}) {
     await using shop = await target();
     const names = hops.map((_, index) => `http://hop${index}.example:${shop.port}/${index}`);
@@ -297,18 +298,18 @@ describe("from a public address to a private one", () => {
     ["out of the LAN and back", [["private"], ["public"], ["private"]], 2],
   ];
   for (const [what, hops, reached] of cases) {
-    test(`nothing goes: ${what}`, async () => {
+    test(`is not followed: ${what}`, async () => {
       const { outcome, asked, connections } = await led(hops);
       expect([outcome, asked.length, connections]).toEqual([blocked, reached, reached]);
     });
 
-    test(`it goes where the monitor says so: ${what}`, async () => {
+    test(`is followed if the monitor allows it: ${what}`, async () => {
       const { outcome, asked } = await led(hops, { followToPrivate: true });
       expect([outcome, asked.length]).toEqual(["up", hops.length]);
     });
   }
 
-  test("is not: from private to private, from private to public, from public to public", async () => {
+  test("other redirects are followed: private to private, private to public, public to public", async () => {
     for (const hops of [
       [["private"], ["private"]],
       [["private"], ["public"]],
@@ -318,7 +319,7 @@ describe("from a public address to a private one", () => {
       expect((await led(hops)).outcome).toBe("up");
   });
 
-  test("a monitor that was saved before there was the field is as one that says no", async () => {
+  test("a monitor that is older than the field does not allow it", async () => {
     const made = await dashboard();
     const { id } = await made.monitor({ type: "http", name: "Old", url: "http://intranet.lan/" });
     made.database.run("UPDATE monitors SET settings = json_remove(settings, '$.followToPrivate')");

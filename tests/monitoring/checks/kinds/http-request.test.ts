@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { check } from "../../../support/checking.ts";
 import { answer, target } from "../../../support/target.ts";
 
-/** What a site is asked by a check with these fields. */
+/** The request that a site gets from a check with these fields. */
 async function askedWith(fields: object) {
   await using site = await target();
   const path = "path" in fields ? String(fields.path) : "/";
@@ -14,7 +14,7 @@ async function askedWith(fields: object) {
   return site.asked[0] ?? { method: "", path: "", headers: {}, body: "" };
 }
 
-/** What a browser or a server would read of it. */
+/** The form fields that a browser or a server would read from it. */
 async function formOf({ headers, body }: { headers: object; body: string }) {
   const type = (headers as Record<string, string>)["content-type"] ?? "";
   return new Response(body, { headers: { "Content-Type": type } }).formData();
@@ -23,7 +23,7 @@ async function formOf({ headers, body }: { headers: object; body: string }) {
 const field = (name: string, value: string) => ({ name, value });
 
 describe("the body of a request", () => {
-  test("is sent as it is, or as JSON with its type unless a header says another", async () => {
+  test("is sent unchanged, or as JSON with its content type unless a header sets another", async () => {
     const plain = await askedWith({ body: '{"a":1}' });
     expect([plain.body, plain.headers["content-type"]]).toEqual(['{"a":1}', undefined]);
     const json = await askedWith({ bodyType: "json", body: '{"a":1}' });
@@ -83,7 +83,7 @@ describe("the body of a request", () => {
   });
 });
 
-test("what no cache can know is another each time, and leaves the rest of the address as it is", async () => {
+test("the cache buster differs for each request, and leaves the rest of the address unchanged", async () => {
   const [one, other, alone] = await Promise.all([
     askedWith({ path: "/a?q=%7e+x", cacheBuster: true }),
     askedWith({ path: "/a?q=%7e+x", cacheBuster: true }),
@@ -94,7 +94,7 @@ test("what no cache can know is another each time, and leaves the rest of the ad
   expect(other.path).not.toBe(one.path);
 });
 
-test("a redirect is asked for as it is named", async () => {
+test("the target of a redirect gets no cache buster", async () => {
   await using site = await target();
   site.reply(answer(200, "here"), "/b");
   site.reply((response) => {

@@ -3,7 +3,7 @@ import { TextSearch } from "../../../../src/monitoring/checks/kinds/http-search.
 import { charsets } from "../../../support/odd-responses.ts";
 
 test.each(Object.entries(charsets))(
-  "a text is found wherever the body is cut on its way: %s",
+  "a text is found wherever the body is split in transit: %s",
   (_name, { type, bytes, text }) => {
     for (let cut = 0; cut <= bytes.length; cut++) {
       const search = new TextSearch([text], type, 0);

@@ -1,3 +1,4 @@
+/** HTTP monitors with several steps: saved values, credentials, limits and validation. */
 import { describe, expect, test } from "bun:test";
 import { check, timedOut } from "../../../support/checking.ts";
 import { dashboard } from "../../../support/dashboard.ts";
@@ -8,7 +9,7 @@ const json = (body: unknown): Reply => answer(200, JSON.stringify(body));
 const save = (name: string, path: string) => ({ name, source: "json", path });
 const token = { save: [save("token", "$.token")] };
 
-/** What is found of a site that answers by path, and what it was asked. */
+/** Result of checking a site with these responses by path, and its requests. */
 async function found(replies: Record<string, Reply>, fields: object, circumstances: object = {}) {
   await using site = await target();
   for (const [path, reply] of Object.entries(replies)) site.reply(reply, path);
@@ -16,13 +17,13 @@ async function found(replies: Record<string, Reply>, fields: object, circumstanc
   return { outcome, asked: site.asked };
 }
 
-/** Why a monitor is down whose first answer is this. */
+/** The reason of a failure with this first response. */
 async function reasonOf(first: Reply, fields: object, circumstances: object = {}) {
   const { outcome, asked } = await found({ "/first": first }, fields, circumstances);
   return [outcome.status, outcome.message, asked.length];
 }
 
-test("a saved number is sent on as it was received, however long it is", async () => {
+test("a saved number is sent as received, however long it is", async () => {
   const { asked } = await found(
     { "/first": answer(200, '{"id":9007199254740993,"rate":1.10e5}') },
     {
@@ -44,7 +45,7 @@ test("a saved number is sent on as it was received, however long it is", async (
 });
 
 describe("a monitor with steps", () => {
-  test("signs in, goes on with what it was given, and is up after the last step", async () => {
+  test("signs in, continues with saved values, and is up after the last step", async () => {
     const { outcome, asked } = await found(
       {
         "/first": answer(200, JSON.stringify({ token: "a/b c", user: { id: 7 } }), {
@@ -91,7 +92,7 @@ describe("a monitor with steps", () => {
     expect(JSON.parse(asked[2]?.body ?? "")).toEqual({ csrf: "x\\y", user: 7 });
   });
 
-  test("names the step that failed, and asks for nothing after it", async () => {
+  test("names the step that failed, and sends no further request", async () => {
     const steps = [{ name: "Cart", url: "/cart" }, { url: "/order" }];
     const { outcome, asked } = await found({ "/cart": answer(500) }, { steps });
     expect([outcome.status, outcome.message]).toEqual([
@@ -104,7 +105,7 @@ describe("a monitor with steps", () => {
     );
   });
 
-  test("judges each step by its own conditions, as the first request is judged", async () => {
+  test("judges each step by its own conditions, like the first request", async () => {
     const step = (own: object) =>
       found({ "/s": json({ a: 1 }) }, { steps: [{ url: "/s", ...own }] });
     const cases: [object, string | null][] = [
@@ -126,7 +127,7 @@ describe("a monitor with steps", () => {
       ]);
   });
 
-  test("has one time for all of its steps", async () => {
+  test("has one timeout for all of its steps", async () => {
     const message = "Step 2: Timed out while waiting for the answer.";
     const steps = [{ url: "/slow" }];
     const late = await timedOut(
@@ -136,7 +137,7 @@ describe("a monitor with steps", () => {
     expect(late.message).toBe(message);
   });
 
-  test("reads no more than 4 MiB of all answers together", async () => {
+  test("reads at most 4 MiB of all responses together", async () => {
     const long = answer(200, "x".repeat(1024 * 1024 - 1));
     const steps = Array.from({ length: 5 }, (_, index) => ({ url: `/${index}` }));
     const replies = Object.fromEntries(steps.map(({ url }) => [url, long]));
@@ -147,7 +148,7 @@ describe("a monitor with steps", () => {
     expect(asked).toHaveLength(6);
   });
 
-  test("keeps no answer once its step is over", async () => {
+  test("releases each response after its step", async () => {
     const kept = { now: 0, most: 0 };
     const memory = {
       take: (bytes: number) => void (kept.most = Math.max(kept.most, (kept.now += bytes))),
@@ -167,7 +168,7 @@ describe("a monitor with steps", () => {
     expect(kept.most).toBeLessThan(2 * 1024 * 1024);
   });
 
-  test("connects to no step that is blocked", async () => {
+  test("connects to no blocked step", async () => {
     await using other = await target();
     const listeners = [{ host: "127.0.0.1", port: other.port }];
     const { outcome } = await found({}, { steps: [{ url: other.at("/") }] }, { listeners });
@@ -178,7 +179,7 @@ describe("a monitor with steps", () => {
     expect(other.connections()).toBe(0);
   });
 
-  test("adds up what the steps took, and tells the certificate that ends first", async () => {
+  test("adds up the latencies of its steps, and reports the certificate that expires first", async () => {
     const late: Reply = (response) => void setTimeout(() => answer()(response), 60);
     const { outcome } = await found({ "/first": late, "/a": late }, { steps: [{ url: "/a" }] });
     expect(outcome.latencyMs).toBeGreaterThanOrEqual(110);
@@ -192,7 +193,7 @@ describe("credentials of the monitor", () => {
   };
   const sent = `Basic ${Buffer.from(`probe:${canary}`).toString("base64")}`;
 
-  test("are sent with steps of its own origin, unless the step says another", async () => {
+  test("are sent with steps on its own origin, unless the step has its own", async () => {
     const steps = [{ url: "/a" }, { url: "/b", headers: { authorization: "Bearer {{token}}" } }];
     const { asked } = await found({ "/first": json({ token: "t1" }) }, { ...own, ...token, steps });
     expect(asked.map(({ headers }) => [headers.authorization, headers["x-api-key"]])).toEqual([
@@ -207,7 +208,7 @@ describe("credentials of the monitor", () => {
     ]);
   });
 
-  test("are not sent to another origin, which gets what its step says alone", async () => {
+  test("are not sent to another origin, which gets only those of its step", async () => {
     await using other = await target();
     const steps = [{ url: other.at("/a?t={{token}}") }];
     await found({ "/first": json({ token: "t1" }) }, { ...own, ...token, steps });
@@ -216,7 +217,7 @@ describe("credentials of the monitor", () => {
     expect(other.asked[0]?.headers.authorization).toBeUndefined();
   });
 
-  test("of OAuth 2.0 are fetched once for all steps, and anew after a step's 401", async () => {
+  test("of OAuth 2.0 are requested once for all steps, and again after a step's 401", async () => {
     await using site = await target();
     await using service = await target((response) => {
       response.end(JSON.stringify({ access_token: `t${service.asked.length}`, expires_in: 600 }));
@@ -247,9 +248,9 @@ describe("a saved value", () => {
   const next = (own: object) => ({ ...token, steps: [{ url: "/next", ...own }] });
 
   test.each<[string, Reply, object, string]>([
-    ["is not there", json({}), token, "there is nothing"],
+    ["does not exist", json({}), token, "there is nothing"],
     ["is an object", json({ token: {} }), token, "it is a list or an object"],
-    ["is in no JSON", answer(200, "<html>"), token, "it is not JSON"],
+    ["is not in JSON", answer(200, "<html>"), token, "it is not JSON"],
     ["is too long", json({ token: "x".repeat(9_000) }), token, "it is longer than 8 KiB"],
     [
       "is not found",
@@ -258,7 +259,7 @@ describe("a saved value", () => {
       "its expression finds nothing",
     ],
     [
-      "is a header that is missing",
+      "is a missing header",
       answer(200),
       { save: [{ name: "token", source: "header", path: "X-Id" }] },
       "there is nothing",
@@ -271,7 +272,7 @@ describe("a saved value", () => {
     ]);
   });
 
-  test("adds no header and leads to no other folder", async () => {
+  test("can't add a header or leave its folder", async () => {
     const evil = json({ token: "a\r\nX-Evil: 1" });
     expect(await reasonOf(evil, next({ headers: { "X-Id": "{{token}}" } }))).toEqual([
       "down",
@@ -285,7 +286,7 @@ describe("a saved value", () => {
     ]);
   });
 
-  test("is never shown, neither where an answer repeats it nor as a number", async () => {
+  test("is never shown, neither if a response repeats it nor as a number", async () => {
     for (const value of ["very-secret", 4_711_4_711]) {
       const repeats = {
         "/first": json({ token: value }),
@@ -304,7 +305,7 @@ describe("a saved value", () => {
     }
   });
 
-  test("goes along with no redirect to another origin", async () => {
+  test("is not sent with a redirect to another origin", async () => {
     await using other = await target();
     const replies = { "/first": json({ token: canary }), "/next": redirect(other.at("/in")) };
     await found(replies, next({ headers: { Authorization: "Bearer {{token}}" } }));
@@ -313,7 +314,7 @@ describe("a saved value", () => {
   });
 });
 
-test("without variables and in the first request alone, braces are what they are", async () => {
+test("without saved values, braces in the first request are sent unchanged", async () => {
   const { asked } = await found(
     {},
     { method: "POST", body: "Hello {{name}}", steps: [{ url: "/a" }] },
@@ -321,7 +322,7 @@ test("without variables and in the first request alone, braces are what they are
   expect(asked[0]?.body).toBe("Hello {{name}}");
 });
 
-describe("refused is", () => {
+describe("a rejected monitor has", () => {
   const step = { url: "/next" };
   test.each<[string, object, string]>([
     ["an unknown name", { steps: [{ url: "/{{token}}" }] }, "steps[0].url"],
@@ -340,8 +341,8 @@ describe("refused is", () => {
       { variables: { a: "1" }, form: [{ name: "x", value: "{{b}}" }] },
       "form[0].value",
     ],
-    ["a name twice", { ...token, steps: [{ ...step, ...token }] }, "steps[0].save[0].name"],
-    ["a name that is none", { save: [save("a b", "$.a")] }, "save[0].name"],
+    ["a duplicate name", { ...token, steps: [{ ...step, ...token }] }, "steps[0].save[0].name"],
+    ["an invalid name", { save: [save("a b", "$.a")] }, "save[0].name"],
     [
       "a placeholder for the host",
       { ...token, steps: [{ url: "http://{{token}}/" }] },
@@ -350,7 +351,7 @@ describe("refused is", () => {
     ["another host as a path", { steps: [{ url: "//evil.lan/" }] }, "steps[0].url"],
     ["another scheme", { steps: [{ url: "file:///etc/passwd" }] }, "steps[0].url"],
     [
-      "a credential in sight",
+      "an unprotected credential",
       { steps: [{ ...step, headers: { "X-Api-Key": canary } }] },
       "steps[0].headers",
     ],
@@ -359,14 +360,14 @@ describe("refused is", () => {
       { steps: [{ ...step, headers: { "X-A": "a\r\nB: c" } }] },
       "steps[0].headers",
     ],
-    ["what is no JSON", { steps: [{ ...step, bodyType: "json", body: "{" }] }, "steps[0].body"],
+    ["invalid JSON", { steps: [{ ...step, bodyType: "json", body: "{" }] }, "steps[0].body"],
     [
-      "what is no expression",
+      "an invalid expression",
       { save: [{ name: "a", source: "body", expression: "(" }] },
       "save[0].expression",
     ],
     [
-      "what is none in a step",
+      "an invalid expression in a step",
       { steps: [{ ...step, assertions: [{ source: "body", op: "matches", value: "(" }] }] },
       "steps[0].assertions[0].value",
     ],

@@ -6,7 +6,7 @@ import { answer, target } from "../../../support/target.ts";
 const events = ["Content-Type: text/event-stream", "Transfer-Encoding: chunked"];
 const up = { status: "up", message: expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms/) };
 
-/** A server whose responses begin like this, go on for as long as anybody reads, and never end. */
+/** A server whose endless responses start like this and continue until the client disconnects. */
 const streaming = (fields: readonly string[], ...starts: string[]) =>
   listener((socket) => {
     const isChunked = fields.some((field) => field.endsWith("chunked"));
@@ -20,7 +20,7 @@ const streaming = (fields: readonly string[], ...starts: string[]) =>
     });
   });
 
-describe("a body without an end is up once all conditions are decided, and its connection is closed:", () => {
+describe("an endless body is up once all conditions are decided, and its connection is closed:", () => {
   const streams: Record<string, string[]> = {
     "a stream of events": events,
     "audio until the connection ends": ["Content-Type: audio/mpeg"],
@@ -48,7 +48,7 @@ describe("a body without an end is up once all conditions are decided, and its c
       await server.untilAllClosed();
     });
 
-  test("what must be absent is down as soon as it is there", async () => {
+  test("a forbidden keyword is down as soon as it arrives", async () => {
     await using server = await streaming(events, "data: error\n\n");
     expect(await check("http", { url: server.url, keywordAbsent: "error" })).toMatchObject({
       status: "down",
@@ -56,7 +56,7 @@ describe("a body without an end is up once all conditions are decided, and its c
     });
   });
 
-  test("what is absent so far is not decided before the time is up", async () => {
+  test("a forbidden keyword that has not arrived is undecided until the timeout", async () => {
     await using server = await streaming(events);
     const message = "Timed out while reading the answer.";
     for (const conditions of [
@@ -71,7 +71,7 @@ describe("a body without an end is up once all conditions are decided, and its c
       ).toMatchObject({ status: "down", message });
   });
 
-  test("a latency that is judged is waited for", async () => {
+  test("a condition on the latency waits for the end", async () => {
     await using server = await streaming(["Transfer-Encoding: chunked"]);
     const latency = { source: "latency", op: "lessThan", value: 1_500 };
     expect(await check("http", { url: server.url, assertions: [latency] })).toMatchObject({
@@ -87,7 +87,7 @@ describe("a body without an end is up once all conditions are decided, and its c
     expect(await check("http", { url: quick.url, assertions })).toMatchObject(up);
   });
 
-  test("one that breaks off is down all the same", async () => {
+  test("a body that breaks off is down", async () => {
     await using server = await listener((socket) => {
       socket.once("data", () =>
         socket.end(`${head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked")}5\r\nhello\r\n`),
@@ -101,7 +101,7 @@ describe("a body without an end is up once all conditions are decided, and its c
   });
 });
 
-describe("of what must be absent from a body longer than 1 MiB, that only its start was searched is said:", () => {
+describe("if only the start of a body over 1 MiB was searched for a forbidden text, the message says so:", () => {
   const note = "only the first 1 MiB of the answer was searched for what must be absent";
   const long = `${"x".repeat(1.5 * 1024 * 1024)}error`;
   const absent: Record<string, object> = {

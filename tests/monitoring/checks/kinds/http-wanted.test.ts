@@ -3,7 +3,7 @@ import { check, listener, says } from "../../../support/checking.ts";
 import { canary } from "../../../support/samples.ts";
 import { answer, hang, redirect, type Reply, reset, target } from "../../../support/target.ts";
 
-/** What a check of a target that replies so says. */
+/** Message of a check whose target responds like this. */
 async function found(reply: Reply, fields: object = {}): Promise<string> {
   await using shop = await target(reply);
   const { status, message } = await check("http", { url: shop.at(), ...fields });
@@ -15,7 +15,7 @@ const json = (value: unknown) =>
 const isUp = "up: HTTP 200 (OK) in # ms, first byte after # ms.";
 const but = (issue: string) => `down: HTTP 200 (OK), but ${issue}.`;
 
-describe("an answer is what is wanted", () => {
+describe("an expected response", () => {
   const cases: [what: string, reply: Reply, fields: object, found: string][] = [
     ["any status of 200 to 299", answer(299), {}, "up: HTTP 299 in # ms, first byte after # ms."],
     ["not another status", answer(404), {}, "down: HTTP 404 (Not Found), expected 200-299."],
@@ -98,7 +98,7 @@ describe("an answer is what is wanted", () => {
 });
 
 describe("a request", () => {
-  test("is what the monitor says, with a body of its length", async () => {
+  test("is as configured in the monitor, with a body of its length", async () => {
     await using shop = await target();
     const fields = {
       method: "PUT",
@@ -128,7 +128,7 @@ describe("a request", () => {
       expect(shop.asked[0]?.headers["content-length"]).toBe(needsLength ? "0" : undefined);
     });
 
-  test("carries credentials as they are, before a header that says another", async () => {
+  test("carries credentials unchanged, and overrides a contradicting header", async () => {
     await using shop = await target();
     const headers = { AUTHORIZATION: "other" };
     const basicAuth = { username: "probe", password: "pa:ß" };
@@ -143,7 +143,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("that is large arrives whole", async () => {
+  test("that is large arrives complete", async () => {
     await using shop = await target();
     const body = "ü".repeat(64 * 1024);
     await check("http", { url: shop.at(), method: "POST", body });
@@ -151,7 +151,7 @@ describe("a request", () => {
   });
 });
 
-describe("what the target says stays out of every message:", () => {
+describe("no message contains text of the target:", () => {
   const replies: Record<string, Reply> = {
     "its body": answer(200, canary),
     "its body of JSON": json({ [canary]: canary }),
@@ -181,7 +181,7 @@ describe("what the target says stays out of every message:", () => {
       }
     });
 
-  test("what is no HTTP at all", async () => {
+  test("input that is not HTTP", async () => {
     await using shop = await listener(says(`${canary} ${canary}\r\n\r\n`));
     const { message } = await check("http", { url: shop.url });
     expect(message).toBe("The answer is not valid HTTP.");

@@ -3,7 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { check } from "../../../support/checking.ts";
 import { answer, endless, redirect, reset, target } from "../../../support/target.ts";
 
-/** What a check of a site with this one answer finds. */
+/** Result of checking a site with this one response. */
 async function found(reply: Parameters<typeof target>[0], fields: object = {}) {
   await using site = await target(reply);
   const { status, message } = await check("http", { url: site.at(), ...fields });
@@ -18,7 +18,7 @@ const encoded = (coding: string, body: Uint8Array) =>
   answer(200, body, { "content-encoding": coding });
 
 describe("the status", () => {
-  test("is up within what is expected, else down", async () => {
+  test("is up within the expected range, else down", async () => {
     expect(await found(answer(200))).toEqual(up);
     expect(await found(answer(503))).toEqual(
       down("HTTP 503 (Service Unavailable), expected 200-299."),
@@ -30,7 +30,7 @@ describe("the status", () => {
     );
   });
 
-  test("that never comes is a reason of its own", async () => {
+  test("that never arrives has its own reason", async () => {
     expect(await found(reset)).toEqual(
       down("The connection was closed before the answer was complete."),
     );
@@ -38,7 +38,7 @@ describe("the status", () => {
 });
 
 describe("the body", () => {
-  test("has the keyword, and not the one that must be absent", async () => {
+  test("has the keyword, and not the forbidden one", async () => {
     const reply = answer(200, "all is well");
     expect(await found(reply, { keyword: "is well" })).toEqual(up);
     expect(await found(reply, { keyword: "is bad" })).toEqual(but("the keyword is missing"));
@@ -48,7 +48,7 @@ describe("the body", () => {
     );
   });
 
-  test("is read in its charset", async () => {
+  test("is decoded with its charset", async () => {
     const reply = answer(200, Buffer.from("Grüße", "latin1"), {
       "content-type": "text/html; charset=iso-8859-1",
     });
@@ -89,7 +89,7 @@ describe("the body", () => {
     );
   });
 
-  test("that has no end is looked at up to a bound", async () => {
+  test("that is endless is read up to a limit", async () => {
     expect(await found(endless)).toEqual(up);
     expect(await found(endless, { keyword: "xxx" })).toEqual(up);
     expect(await found(endless, { keyword: "y" })).toEqual(
@@ -102,7 +102,7 @@ describe("the body", () => {
 });
 
 describe("the request", () => {
-  test("is what the monitor says, with its credentials", async () => {
+  test("is as configured in the monitor, with its credentials", async () => {
     await using site = await target();
     await check("http", {
       url: site.at("/path?q=1#part"),
@@ -127,9 +127,9 @@ describe("the request", () => {
     ]);
   });
 
-  test("keeps a token that is no Latin-1 on one line", async () => {
+  test("keeps a token outside Latin-1 on one line", async () => {
     await using site = await target();
-    // U+010A would be a line break in one byte.
+    // U+010A would become a line break if it were cut to one byte.
     const bearerToken = "oneĊX-Injected: 1";
     await check("http", { url: site.at(), bearerToken });
     const [asked] = site.asked;
@@ -140,7 +140,7 @@ describe("the request", () => {
 });
 
 describe("a redirect", () => {
-  test("is followed five times, or not at all where that is asked", async () => {
+  test("is followed five times, or not at all if the monitor forbids it", async () => {
     await using site = await target();
     for (let hop = 0; hop < 6; hop++) site.reply(redirect(`/${hop + 1}`), `/${hop}`);
     expect(await check("http", { url: site.at("/1") })).toMatchObject({ status: "up" });
@@ -154,7 +154,7 @@ describe("a redirect", () => {
     });
   });
 
-  test("to another origin gets neither headers nor credentials, nor the body", async () => {
+  test("to another origin sends neither headers nor credentials, nor the body", async () => {
     await using other = await target();
     await using site = await target(redirect(other.at("/there")));
     const fields = { url: site.at(), headers: { "X-Key": "k" }, bearerToken: "t" };
@@ -172,7 +172,7 @@ describe("a redirect", () => {
     expect(other.asked).toHaveLength(1);
   });
 
-  test("within the origin keeps all but what its status drops", async () => {
+  test("within the origin preserves everything except what its status drops", async () => {
     await using site = await target();
     for (const [status, method, body] of [
       [302, "GET", ""],
@@ -190,7 +190,7 @@ describe("a redirect", () => {
   });
 
   test.each(["file:///etc/passwd", "javascript:alert(1)", "http://"])(
-    "to %s goes nowhere",
+    "to %s is not followed",
     async (location) => {
       expect((await found(redirect(location)))[0]).toBe("down");
     },
@@ -204,7 +204,7 @@ describe("a redirect", () => {
   });
 });
 
-test("what the target says is nowhere in what is found", async () => {
+test("the result contains no text of the target", async () => {
   const said = "CANARY-5d1c";
   const headers = { "x-said": said, "content-type": `text/${said}`, location: `/${said}` };
   const replies = [

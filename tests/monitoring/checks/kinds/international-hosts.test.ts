@@ -12,14 +12,14 @@ import { authorityOf, serving } from "../../../support/fakes/serving.ts";
 import { have, testWith } from "../../../support/real-targets.ts";
 import { newMonitors } from "../../../support/samples.ts";
 
-/** UTS 46 makes `localhost` of these wide letters, which no resolver knows. */
+/** UTS 46 maps these full-width letters to `localhost`. A resolver would not know them. */
 const wide = "ｌｏｃａｌｈｏｓｔ";
 const all = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
 const ofHosts = (Object.keys(monitorKinds) as MonitorType[]).filter(
   (type) => "host" in monitorKinds[type].fields,
 );
 
-test("each type with a host takes an international name, and stores it as it was typed", () => {
+test("each type with a host accepts an international name, and stores it as typed", () => {
   for (const type of ofHosts) {
     const host = "MÜNCHEN.example";
     const saved = NewMonitor.parse({ type, name: "Target", ...newMonitors[type], host });
@@ -27,19 +27,19 @@ test("each type with a host takes an international name, and stores it as it was
   }
 });
 
-test("a host that DNS can't have is refused when it is saved", () => {
+test("a host that is impossible in DNS is rejected when it is saved", () => {
   for (const host of ["xn--a.example", `${"é".repeat(62)}.example`, "\u{1F468}\u200D.example"])
     expect([host, Host.safeParse(host).success]).toEqual([host, host === "xn--a.example"]);
 });
 
 for (const [type, fake] of all.filter(([type]) => ofHosts.includes(type)))
-  test(`${type}: an international host is asked for in A-labels`, async () => {
+  test(`${type}: an international host is looked up in A-labels`, async () => {
     await using server = await serving(fake);
     const at = fake.at?.(wide, server.port, false) ?? { host: wide, port: server.port };
     expect(await check(type, { ...at, ...fake.fields })).toMatchObject({ status: "up" });
   });
 
-test("tcp and ping: an international host is asked for in A-labels", async () => {
+test("tcp and ping: an international host is looked up in A-labels", async () => {
   await using server = await serving(fakes.redis);
   const tcp = await check("tcp", { host: wide, port: server.port });
   expect(tcp.status).toBe("up");

@@ -1,3 +1,4 @@
+/** Outcomes that every monitor type must have, for types without a fake server. */
 import { describe, expect, test } from "bun:test";
 import { detailsOfTypes } from "../../../../src/monitoring/monitors/details-rules.ts";
 import {
@@ -12,14 +13,17 @@ import { authorityOf, type Certificate, serving } from "../../../support/fakes/s
 import { testWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
 
-/** What a server does, or the certificate that it shows first; what is found there, and of a monitor with which fields. */
+/**
+ * Behavior or first certificate of a server, with the expected result for these fields of a
+ * monitor.
+ */
 type Case = {
   server?: Served;
   certificate?: Certificate;
   fields?: object;
   found: { message?: unknown; [field: string]: unknown };
 };
-/** A string is the reason why a type can't come to that. */
+/** A string is the reason why a type can't have this outcome. */
 type Matrix = {
   at: (host: string, port: number, isSecure: boolean) => object;
   up: Case;
@@ -55,7 +59,7 @@ const blocked = {
 const details = { tlsVersion: "1.3", issuer: "authority" };
 const noSecrets = "it has no secrets";
 
-/** An answer with the address 192.0.2.1. */
+/** A response with the address 192.0.2.1. */
 function addressFor(question: Buffer): Buffer {
   const record = [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1];
   const answer = Buffer.concat([question, Buffer.from(record)]);
@@ -111,7 +115,7 @@ const matrix = {
     blocked,
   },
   dns: {
-    // A resolver is named by its address.
+    // A resolver is given by its address.
     at: (_host, port) => ({ host: "signalbox.test", resolver: `127.0.0.1:${port}` }),
     up: { server: udp(addressFor), found: { status: "up", details: { records: "192.0.2.1" } } },
     refused: { found: down("The name server does not answer.") },
@@ -133,7 +137,9 @@ const matrix = {
   },
 } satisfies Partial<Record<TypeWithoutFake, Matrix>>;
 
-/** Types that go to no address that a test can serve; each cell that they can come to is in a file of their own. */
+/**
+ * Types without an address that a test can serve. Their own files cover their possible outcomes.
+ */
 const ofTheirOwn: Record<Exclude<TypeWithoutFake, keyof typeof matrix>, string> = {
   ping: "no test can make the system's replies: ping.test.ts",
   push: "it goes nowhere, its job reports: push.test.ts",
@@ -142,13 +148,13 @@ const ofTheirOwn: Record<Exclude<TypeWithoutFake, keyof typeof matrix>, string> 
   browser: "it runs Chromium: browser.test.ts",
 };
 
-/** Types of which nothing beside the result is worth seeing. */
+/** Types without details, with the reason. */
 const withoutDetails: Partial<Record<MonitorType, string>> = {
   tcp: "of its answer nothing is known but whether it has what the monitor itself expects",
   push: "what its job has to say is the message",
 };
 
-test("each type tells what is worth seeing of it, or there is a reason why not", () => {
+test("each type has details, or a reason for having none", () => {
   const all = Object.keys(monitorKinds) as MonitorType[];
   expect(all.filter((type) => type in withoutDetails !== !(type in detailsOfTypes))).toEqual([]);
 });
@@ -203,5 +209,5 @@ describe.each(rows)("%s", (type, row) => {
   }
 });
 
-test("each is down when its time is up", () =>
+test("each type is down at its timeout", () =>
   Promise.all(rows.map(([type, row]) => mustBeFound(type, "hanging", row, row.hanging))));

@@ -1,3 +1,4 @@
+/** Outcomes that every monitor type with a fake server must have. */
 import { describe, expect, test } from "bun:test";
 import type { Duplex } from "node:stream";
 import { strandedSecrets } from "../../../../src/core/security/kind-secrets.ts";
@@ -21,7 +22,7 @@ const has = (type: MonitorType, field: string) => field in monitorKinds[type].fi
 const streams = types.flatMap(([type, fake]) =>
   fake.over === "tcp" ? [[type, fake] as const] : [],
 );
-/** Each way in which TLS begins with a type, and the fields that ask for it. */
+/** Each way in which a type starts TLS, with its fields. */
 const secured = streams.flatMap(([type, fake]) => {
   if (fake.tls === undefined) return [];
   const begins = fake.tls === "both" ? (["first", "later"] as const) : [fake.tls];
@@ -39,7 +40,7 @@ const fieldsOf = ({ at, fields }: Fake, port: number, host = "127.0.0.1", isSecu
 const sourceOf = (text: string | RegExp) =>
   typeof text === "string" ? RegExp.escape(text) : text.source;
 
-/** Neither as it is nor in Base64, as servers hear it. */
+/** Expects no secret in the outcome, plain or in Base64 as servers receive it. */
 function mustNotTell(outcome: unknown) {
   const text = JSON.stringify(outcome);
   expect(text).not.toContain(canary);
@@ -47,12 +48,12 @@ function mustNotTell(outcome: unknown) {
     expect(Buffer.from(word, "base64").toString("latin1")).not.toContain(canary);
 }
 
-/** What is seen of a connection that a fake has secured. */
+/** Connection details of a fake with TLS. */
 const securedAs = { tlsVersion: "1.3", issuer: "authority" };
 
 const silent: Answers = (socket) => void socket.resume();
 
-/** What is found where it answers like this. */
+/** Result of a check whose server responds like this. */
 async function found(
   type: MonitorType,
   fake: Fake,
@@ -69,7 +70,7 @@ async function found(
 const isTimeUp = (message: string | RegExp): message is string =>
   String(message).startsWith("Timed out while ");
 
-test("each is down when its time is up, and leaves no connection", async () => {
+test("each type is down at its timeout, and leaves no connection", async () => {
   const message = "Timed out while waiting for the answer.";
   const outcomes = await Promise.all(
     types.map(([type, fake]) =>
@@ -84,7 +85,7 @@ test("each is down when its time is up, and leaves no connection", async () => {
 });
 
 describe.each(types)("%s", (type, fake) => {
-  test("is up where the server answers well", async () => {
+  test("is up with a good response", async () => {
     const others = fake.over === "tcp" ? (fake.alsoUp ?? []) : [];
     const first = [fake.answers, fake.up, {}, fake.details] as const;
     for (const [answers, message, fields, details] of [first, ...others]) {
@@ -98,12 +99,12 @@ describe.each(types)("%s", (type, fake) => {
     }
   });
 
-  test("is down where nobody listens", async () => {
+  test("is down without a listener", async () => {
     const outcome = await check(type, fieldsOf(fake, freePort()));
     expect(outcome).toMatchObject({ status: "down", message: "The connection was refused." });
   });
 
-  test("says what is wrong with another answer", async () => {
+  test("reports the error in any other response", async () => {
     const wrong: readonly [Fake["answers"], string | RegExp, object?][] = fake.wrong;
     const outcomes = await Promise.all(
       wrong.map(([answers, message, fields]) =>
@@ -125,7 +126,7 @@ describe.each(types)("%s", (type, fake) => {
     }
   });
 
-  test("says so where it is not let in, and nothing of what it came with", async () => {
+  test("reports rejected credentials without showing them", async () => {
     expect(fake.refused !== undefined).toBe(Object.keys(monitorKinds[type].secrets).length > 0);
     if (fake.refused === undefined) return;
     const { fields, message } = fake.refused;
@@ -134,7 +135,7 @@ describe.each(types)("%s", (type, fake) => {
     mustNotTell(outcome);
   });
 
-  test("connects to no address that is blocked behind a name", async () => {
+  test("connects to no blocked address behind a name", async () => {
     await using server = await serving(fake);
     const listeners = [{ host: "127.0.0.1", port: server.port }];
     const outcome = await check(type, fieldsOf(fake, server.port, "localhost"), { listeners });
@@ -146,7 +147,7 @@ describe.each(types)("%s", (type, fake) => {
     expect(server.accepted()).toBe(0);
   });
 
-  test("leaves its secrets with their address, and with how well it is protected", () => {
+  test("binds its secrets to their address and its protection", () => {
     const { secrets, fields } = monitorKinds[type];
     const [isSecured, isPlain] =
       fake.over === "tcp" && fake.tls === "both" ? ["starttls", "none"] : [true, false];
@@ -176,7 +177,7 @@ describe.each(types)("%s", (type, fake) => {
 });
 
 describe.each(streams)("%s", (type, fake) => {
-  test("is down where the connection is closed at once, or after the first request", async () => {
+  test("is down if the connection is closed at once or after the first request", async () => {
     const rude: Answers[] = [
       (socket) => void socket.resume().end(),
       (socket) => {
@@ -191,7 +192,7 @@ describe.each(streams)("%s", (type, fake) => {
       });
   });
 
-  test("reads no more of an endless answer than it may, and gives up the connection", async () => {
+  test("reads a limited part of an endless response, and closes the connection", async () => {
     let sent = 0;
     await using server = await listener((socket) => {
       const piece = Buffer.alloc(64 * 1024, "x");
@@ -208,11 +209,11 @@ describe.each(streams)("%s", (type, fake) => {
     });
     await server.untilAllClosed();
     await untilNoneTo(server.port);
-    // What the system buffers on both sides comes on top.
+    // The operating system's buffers on both sides are included.
     expect(sent).toBeLessThan(32 * 1024 * 1024);
   });
 
-  test("has a fake with TLS if it knows that", () => {
+  test("has a fake with TLS if the type supports TLS", () => {
     expect(fake.tls !== undefined).toBe(has(type, "tls") || has(type, "verifyTls"));
   });
 });
@@ -237,7 +238,7 @@ describe.each(secured)("%s over TLS", (type, fake, begins, secure) => {
   });
 });
 
-test("what is seen of a target is bounded, and nothing of it repeats a secret", async () => {
+test("details of a target are limited in size and repeat no secret", async () => {
   const published = (message: object) =>
     found("mqtt", fakes.mqtt, brokerWith(JSON.stringify({ on: true, ...message })));
   const topic = "plant/1/state";
@@ -248,7 +249,7 @@ test("what is seen of a target is bounded, and nothing of it repeats a secret", 
   expect(details?.["message"]).toHaveLength(201);
 });
 
-test("what is asked for beside a result changes nothing of it, whatever comes of that", async () => {
+test("optional queries do not affect the result, whatever the response", async () => {
   const onHello: ((socket: Duplex) => unknown)[] = [
     () => null,
     (socket) => socket.end(),
@@ -270,7 +271,7 @@ test("what is asked for beside a result changes nothing of it, whatever comes of
   expect(outcomes).toEqual(onHello.map(() => ({ ...up, latencyMs: expect.any(Number) }) as never));
 });
 
-test("each detail that a type declares is found by one of its servers", () => {
+test("each declared detail of a type is found on one of its servers", () => {
   for (const type of Object.keys(fakes) as MonitorType[]) {
     const filled = types.flatMap(([each, fake]) => {
       if (each !== type) return [];

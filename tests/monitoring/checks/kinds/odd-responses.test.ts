@@ -1,3 +1,4 @@
+/** Unusual and invalid responses, read by every monitor type that reads HTTP. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { check, listener, type Says, says } from "../../../support/checking.ts";
@@ -9,16 +10,16 @@ const inTenDays = new Date(Date.now() + 400 * 86_400_000).toISOString();
 let served = 0;
 
 type Reader = {
-  /** The body that its target sends. */
+  /** The body that the target sends. */
   body: string;
-  /** What it says of a good one. */
+  /** Message for a good response. */
   up: RegExp;
   check: (url: string, circumstances: { port: number }) => ReturnType<typeof check>;
-  /** How its failures begin. */
+  /** Prefix of its failure messages. */
   part?: string;
 };
 
-/** All that reads a body over HTTP, each with its own conditions. */
+/** All readers of an HTTP body, each with its own conditions. */
 const readers: Readonly<Record<string, Reader>> = {
   "http with a keyword": {
     body: "this is fine, größe",
@@ -71,7 +72,7 @@ const readers: Readonly<Record<string, Reader>> = {
   },
 };
 
-/** Whole, and cut after each byte. */
+/** Complete, and cut after each byte. */
 const sending = (bytes: Buffer, isCut: boolean): Says =>
   isCut
     ? (socket) =>
@@ -96,7 +97,7 @@ for (const [reader, { body, up, part = "", check: attempt }] of Object.entries(r
       });
 
     for (const [name, [framing, words]] of Object.entries(refusedFramings))
-      test(`not ${name}`, async () => {
+      test(`but not ${name}`, async () => {
         await using server = await listener(says(framing(Buffer.from(body))));
         expect(await attempt(server.url, server)).toMatchObject({
           status: "down",
@@ -105,7 +106,7 @@ for (const [reader, { body, up, part = "", check: attempt }] of Object.entries(r
       });
   });
 
-describe("a text is found, and is not absent, in", () => {
+describe("a text is found, and a forbidden one detected, in", () => {
   for (const [name, { type, bytes, text }] of Object.entries(charsets))
     test(name, async () => {
       for (const filler of ["", "x".repeat(5_000)]) {
@@ -128,7 +129,7 @@ describe("a text is found, and is not absent, in", () => {
       }
     });
 
-  test("no charset that is never decoded: that is said instead", async () => {
+  test("no unsupported charset, which is the reason instead", async () => {
     const response = head("HTTP/1.1 200 OK", "Content-Type: text/html; charset=iso-2022-kr");
     await using server = await listener(says(response, "fine"));
     for (const fields of [{ keyword: "fine" }, { keywordAbsent: "error" }])
@@ -156,7 +157,7 @@ describe("a text is found, and is not absent, in", () => {
 
 describe("without a body", () => {
   for (const start of ["HTTP/1.1 204 No Content", "HTTP/1.1 304 Not Modified"])
-    test(`${start} ends with its head, whatever that says of a body`, async () => {
+    test(`${start} ends after its header, whatever that says about a body`, async () => {
       for (const field of [
         "Content-Length: 7",
         "Transfer-Encoding: chunked",
@@ -170,7 +171,7 @@ describe("without a body", () => {
       }
     });
 
-  test("HEAD ends with the head as well", async () => {
+  test("HEAD ends after the header as well", async () => {
     await using server = await listener((socket) => {
       socket.once("data", () => socket.write(head("HTTP/1.1 200 OK", "Content-Length: 7")));
     });
@@ -180,7 +181,7 @@ describe("without a body", () => {
   });
 });
 
-test("a status that HTTP does not have is named, and judged as any other", async () => {
+test("a status unknown to HTTP is named, and judged like any other", async () => {
   for (const status of [600, 700, 999]) {
     await using server = await listener(says(head(`HTTP/1.1 ${status} Odd`)));
     expect(await check("http", { url: server.url })).toMatchObject({
@@ -197,7 +198,7 @@ describe("a WebSocket", () => {
     for (const server of opened) await server[Symbol.asyncDispose]();
   });
 
-  /** What is found of a server that takes the handshake with these lines, ACCEPT among them. */
+  /** Result of a handshake in which the server sends these lines, including ACCEPT. */
   async function found(lines: (accept: string) => string, fields: object = {}) {
     const server = await listener((socket) => {
       socket.once("data", (request: Buffer) => {
@@ -238,7 +239,7 @@ describe("a WebSocket", () => {
     expect(await found(accepting("Sec-WebSocket-Protocol: ticks"), { headers })).toBe("up");
   });
 
-  test("is not opened by one that no client may accept", async () => {
+  test("is not opened by a handshake that no client may accept", async () => {
     const not = "The server does not speak WebSocket.";
     for (const change of [
       (lines: string) => lines.replace("Upgrade: websocket\r\n", ""),
@@ -267,7 +268,7 @@ describe("a WebSocket", () => {
     expect(await found(() => "SSH-2.0-OpenSSH_9.2\r\n")).toBe("The answer is not valid HTTP.");
   });
 
-  test("shows its message without what reorders the text around it", async () => {
+  test("shows its message without characters that reorder the surrounding text", async () => {
     const text = Buffer.from("7.2\u202egpj");
     await using server = await listener((socket) => {
       socket.once("data", (request: Buffer) => {
@@ -280,7 +281,7 @@ describe("a WebSocket", () => {
     expect((await check("websocket", fields)).details).toMatchObject({ message: "7.2�gpj" });
   });
 
-  test("is asked for with each header once, in whatever case the monitor writes it", async () => {
+  test("sends each header once, whatever its case in the monitor", async () => {
     let asked = "";
     await using server = await listener((socket) => {
       socket.once("data", (request: Buffer) => {

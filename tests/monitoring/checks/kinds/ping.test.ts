@@ -27,7 +27,7 @@ testWith(["ping"], "the ping of a check that is stopped ends with it", async () 
   expect(await found).toMatchObject({ status: "unknown" });
 });
 
-test("a name that leads to a blocked address is not pinged", async () => {
+test("a name that resolves to a blocked address is not pinged", async () => {
   expect(await check("ping", { host: "0x0" })).toMatchObject({
     status: "down",
     final: true,

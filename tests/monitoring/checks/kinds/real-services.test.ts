@@ -136,7 +136,7 @@ testWith(["freeradius"], "radius: a user who is let in, and one who is not", asy
 const user = { username: "probe", password };
 const untrusted = "The certificate's chain is incomplete, or its authority is not trusted.";
 
-/** A server of mail on its two ports; tells what it says to a user in the clear. */
+/** Tests a mail server on its two ports, including its response to an unencrypted login. */
 async function mailTriedOut(type: MonitorType, plainPort: number, securePort: number) {
   const ask = (port: number, tls: string, fields: object = {}) =>
     check(type, { host, port, tls, verifyTls: false, ...fields });

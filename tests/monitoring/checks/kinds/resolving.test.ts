@@ -6,13 +6,13 @@ import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { contextOf } from "../../../support/checking.ts";
 import { newMonitors } from "../../../support/samples.ts";
 
-// A DNS monitor asks a name server that is an address, and two types ask this machine.
+// A DNS monitor queries a name server by address, and two types query this machine.
 const nameless = ["dns", "command", "systemd"];
 
 for (const type of Object.keys(checkKinds).filter(
   (one) => !nameless.includes(one),
 ) as (keyof typeof checkKinds)[])
-  test(`${type}: a check whose name servers are silent knows that it waits for them`, async () => {
+  test(`${type}: a check with silent name servers reports that it waits for them`, async () => {
     const asked = Promise.withResolvers<void>();
     const context: CheckContext = {
       ...contextOf(),

@@ -16,7 +16,7 @@ import { randomFrom } from "../../../support/seeded.ts";
 const types = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
 const host = "127.0.0.1";
 
-/** Types whose protocol, or the method that the monitor names, sends a secret as it is where TLS is not asked for. */
+/** Types that send a secret unencrypted without TLS, by protocol or by the monitor's method. */
 const clearByChoice = new Set<MonitorType>([
   "smtp",
   "imap",
@@ -29,7 +29,7 @@ const clearByChoice = new Set<MonitorType>([
 
 type Answer = Fake["answers"];
 
-/** What a check finds at a server that answers like this, and all that it sent there, decrypted. */
+/** Result of a check whose server responds like this, and everything it sent, decrypted. */
 async function foundAt(
   type: MonitorType,
   fake: Fake,
@@ -67,7 +67,7 @@ async function foundAt(
   return { outcome, logged, heard: Buffer.concat(heard).toString("latin1") };
 }
 
-/** As it is, or in Base64 in any alignment that a protocol has. */
+/** Whether a text contains the secret, plain or in Base64 at any alignment. */
 function holdsSecret(heard: string): boolean {
   const words = heard.match(/[\w+/=]{8,}/g) ?? [];
   return [heard, ...words.map((word) => Buffer.from(word, "base64").toString("latin1"))].some(
@@ -75,7 +75,7 @@ function holdsSecret(heard: string): boolean {
   );
 }
 
-test("without TLS a server hears a secret only where the protocol has no other way", async () => {
+test("without TLS a server gets a secret only if the protocol has no alternative", async () => {
   for (const [type, fake] of types) {
     if (Object.keys(monitorKinds[type].secrets).length === 0) continue;
     const others: readonly (readonly [Answer, ...unknown[]])[] = fake.wrong;
@@ -104,7 +104,7 @@ testWith(["openssl"], "a server that can't prove who it is hears no secret over 
   }
 });
 
-/** The same bytes with some of them changed, left out, or repeated. */
+/** The same bytes with some of them changed, removed or repeated. */
 function mutated(bytes: Uint8Array, random: () => number): Buffer {
   const copy = Buffer.from(bytes);
   const at = () => Math.floor(random() * copy.length);
@@ -116,7 +116,7 @@ function mutated(bytes: Uint8Array, random: () => number): Buffer {
   return copy;
 }
 
-test("no bytes of a target cause an unexpected error", async () => {
+test("no input from a target causes an unexpected error", async () => {
   const random = randomFrom(29);
   const tries = Number(process.env["TRIES"] ?? 1) * 12;
   for (const [type, fake] of types) {
@@ -146,7 +146,7 @@ test("no bytes of a target cause an unexpected error", async () => {
   }
 });
 
-test("an error that no type foresaw is the target's fault once its answer was being read", async () => {
+test("an unexpected error while reading a response counts as the target's failure", async () => {
   await using server = await serving(fakes.redis);
   const settings = { host, port: server.port, send: null };
   const { outcome, logged } = await loggedCheck("tcp", { ...settings, expect: Symbol("broken") });
@@ -154,7 +154,7 @@ test("an error that no type foresaw is the target's fault once its answer was be
   expect(logged.join()).toContain("a check failed unexpectedly");
 });
 
-test("MQTT: text of another protocol is no valid answer, whatever length its first bytes would be", async () => {
+test("MQTT: text of another protocol is an invalid response, whatever its apparent length", async () => {
   for (const text of [
     "SSH-2.0-x",
     "220 mail.test ESMTP",

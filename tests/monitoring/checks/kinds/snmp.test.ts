@@ -9,7 +9,7 @@ import { canary } from "../../../support/samples.ts";
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(" ", ""), "hex");
 const text = (value: string) => tlv(4, Buffer.from(value));
 
-/** What is shown of an object with this value, as BER has it. */
+/** The displayed value of an object with this BER encoding. */
 async function valueOf(value: Buffer, fields: object = {}) {
   await using server = await serving(snmp, agent(value));
   const asked = { host: "127.0.0.1", port: server.port, community: canary, ...fields };
@@ -46,7 +46,7 @@ const values: [ber: Buffer, text: string][] = [
   [bytes("04 08 07 ea 0d 1a 0e 05 09 00"), "07 EA 0D 1A 0E 05 09 00"],
 ];
 
-test("a value is read by its type, whatever its length", async () => {
+test("a value is decoded by its type, whatever its length", async () => {
   for (const [ber, shown] of values)
     expect([ber.toString("hex"), await valueOf(ber)]).toEqual([ber.toString("hex"), shown]);
 });
@@ -66,7 +66,7 @@ test("an empty value does not exist", async () => {
   expect(await asserting("notExists")).toBeUndefined();
 });
 
-test("the value of another object is no answer", async () => {
+test("the value of another object is no response", async () => {
   const [asked, other] = [bytes("2b 06 01 02 01 01 03 00"), bytes("2b 06 01 02 01 01 04 00")];
   await using server = await serving(snmp, (request: Buffer) => {
     const response = agent(text("up"))(request);
@@ -94,7 +94,7 @@ test("an object identifier is normalized and validated when it is saved", () => 
     expect([wrong, Oid.safeParse(wrong).success]).toEqual([wrong, false]);
 });
 
-test("an object that was stored with a dot in front is read", async () => {
+test("a stored object identifier with a leading dot is valid", async () => {
   await using server = await serving(snmp);
   const { loggedCheck } = await import("../../../support/checking.ts");
   const { NewMonitor } = await import("../../../../src/monitoring/monitors/schema.ts");

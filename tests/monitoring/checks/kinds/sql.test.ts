@@ -1,3 +1,4 @@
+/** SQL checks against fake servers: sign-in methods, encryption, results and limits. */
 import { expect, test } from "bun:test";
 import { constants, generateKeyPairSync, privateDecrypt } from "node:crypto";
 import type { Duplex } from "node:stream";
@@ -29,7 +30,7 @@ const host = "127.0.0.1";
 const login = { host, username: "probe", password: canary };
 type Sql = "postgres" | "mysql";
 
-/** What a check finds at a server that answers like this, and what it sent there. */
+/** Result of a check whose server responds like this, and what it sent. */
 async function foundAt(type: Sql, answers: Answers, fields: object = {}) {
   const heard: Buffer[] = [];
   const fake = type === "postgres" ? postgres : mysql;
@@ -49,7 +50,7 @@ const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 20
 const pem = publicKey.export({ type: "spki", format: "pem" });
 const fullAuthentication = (sequence: number) => packet(sequence, [1, 4]);
 
-/** A MySQL server that takes the password by RSA or over TLS, and how it comes to ask for it. */
+/** A MySQL server that gets the password by RSA or over TLS, and its way of requesting it. */
 function cachingServer(first: Buffer, way: "greeting" | "switch", key: string | Buffer = pem) {
   const received: { password?: string } = {};
   const answers: Answers = (socket, secure) => {
@@ -95,7 +96,7 @@ const ways = [
   ["switch", greetingWith(offered + pluginAuth, "client_ed25519")],
 ] as const;
 
-test("a MySQL server that must see the password gets it encrypted, or over TLS, never as it is", async () => {
+test("MySQL gets a cleartext password only encrypted with RSA or over TLS", async () => {
   for (const [way, first] of ways) {
     const plain = cachingServer(first, way);
     const { outcome, heard } = await foundAt("mysql", plain.answers);
@@ -110,7 +111,7 @@ test("a MySQL server that must see the password gets it encrypted, or over TLS, 
   }
 });
 
-test("a MySQL server that sends no proper RSA key gets no password", async () => {
+test("a MySQL server without a valid RSA key gets no password", async () => {
   const short = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey;
   const curve = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey;
   const keys = [
@@ -131,7 +132,7 @@ test("a MySQL server that sends no proper RSA key gets no password", async () =>
   }
 });
 
-test("MySQL's sign-in methods that send the password as it is are refused, whatever the connection", async () => {
+test("MySQL's cleartext sign-in methods are rejected on any connection", async () => {
   for (const plugin of ["mysql_clear_password", "dialog", "sha256_password", "parsec", "odd"])
     for (const tls of [false, true]) {
       const { outcome, heard } = await foundAt(
@@ -184,7 +185,7 @@ const asksCleartext: Answers = (socket, secure) => {
   hear(socket);
 };
 
-test("a PostgreSQL server that asks for the password in cleartext gets it over TLS alone", async () => {
+test("a PostgreSQL server that requests a cleartext password gets it only over TLS", async () => {
   const plain = await foundAt("postgres", asksCleartext);
   expect(plain.outcome.message).toBe(
     "The server asks for the password in cleartext over an unencrypted connection: turn on TLS.",
@@ -195,7 +196,7 @@ test("a PostgreSQL server that asks for the password in cleartext gets it over T
   expect(secured.heard.toString("latin1")).toContain(canary);
 });
 
-test("a PostgreSQL server that wants more iterations than are supported gets no answer to that", async () => {
+test("a PostgreSQL server that requests too many iterations gets no response", async () => {
   for (const count of ["100001", "500000", "10000000", "99999999999999999999"]) {
     const messages: string[] = [];
     const { outcome } = await foundAt("postgres", (socket) => {
@@ -212,12 +213,12 @@ test("a PostgreSQL server that wants more iterations than are supported gets no 
       status: "down",
       message: "Signing in needs more iterations than are supported: at most 100000.",
     });
-    // Its own first message, and none with a proof, for which the iterations are computed.
+    // Only its first message, without a proof, for which the iterations would be computed.
     expect(messages).toHaveLength(1);
   }
 });
 
-/** A PostgreSQL server that lets everybody in and answers each query with these values of a type. */
+/** A PostgreSQL server that accepts every login and returns these values of a type. */
 const answering =
   (oid: number, ...values: string[]): Answers =>
   (socket) => {
@@ -232,7 +233,7 @@ const answering =
 
 const wantsRows = { assertions: [{ source: "json", path: "$[0].v", op: "exists" }] };
 
-test("rows that cost too much are refused by a sentence, and are the target's fault", async () => {
+test("rows that are too expensive are rejected with a message and count as a failure", async () => {
   const [json, jsonb, text, ints, bytes] = [114, 3802, 25, 1007, 17];
   const names = Array.from({ length: 15_000 }, (_, index) => `"${index.toString(36)}":1`);
   const cases: [Answers, string][] = [
@@ -280,7 +281,7 @@ test("numbers in a PostgreSQL array are compared as numbers", async () => {
   expect(await foundBy(longs, "{9007199254740993}", "contains", 9007199254740992)).toBe("down");
 });
 
-test("rows that no assertion looks at are not built", async () => {
+test("rows are not built without an assertion on them", async () => {
   for (const answers of [
     answering(114, `${"[".repeat(500_000)}`),
     answering(25, ...Array<string>(30_000).fill("x")),
@@ -322,7 +323,7 @@ const postgresValues: [sql: string, value: unknown][] = [
   ["row(1,2)", "(1,2)"],
 ];
 
-/** What a session of ours reads of a query. */
+/** Values that our session reads from a query. */
 async function valuesAt(port: number, type: Sql, queries: readonly string[]) {
   const { dial } = await import("../../../../src/core/outgoing/connection.ts");
   const { wireOf } = await import("../../../../src/core/outgoing/http/wire.ts");

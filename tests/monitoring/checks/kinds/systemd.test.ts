@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 let made = 0;
 
-/** What stands for systemctl, and says this. */
+/** Creates a stand-in for systemctl with this output. */
 function saying(output: string, { errors = "", exitCode = 0 } = {}): string {
   const file = join(folder, `systemctl-${made++}`);
   const text = `printf '%s' "$*" | grep -q '^show --property=LoadState,ActiveState,Result -- shop' || exit 9
@@ -46,11 +46,11 @@ test.each([
     "systemd does not run on this machine.",
     saying("", { errors: "System has not been booted with systemd as init system", exitCode: 1 }),
   ],
-])("else it is down: %s", async (message, systemctl) => {
+])("and otherwise down: %s", async (message, systemctl) => {
   expect(await found(systemctl)).toMatchObject({ status: "down", message });
 });
 
-test("what systemd does not tell us, and what hangs, says so", async () => {
+test("a denied or hanging query is reported", async () => {
   const denied = saying("", { errors: "Access denied", exitCode: 4 });
   expect((await found(denied)).message).toBe("Not judged: systemd does not let the appliance ask.");
   const hanging = join(folder, "hanging");
@@ -62,7 +62,7 @@ test("what systemd does not tell us, and what hangs, says so", async () => {
   });
 });
 
-test("this machine's systemd is closed from the second organization on, as all of loopback", async () => {
+test("systemd is blocked from the second organization on, like all of loopback", async () => {
   const shared = "is this machine itself, which several organizations share";
   expect((await found(unit("loaded", "active"), { isShared: true })).message).toBe(
     `Not judged: the target ${shared} (see --allow-target).`,
@@ -77,7 +77,7 @@ const isBooted =
   existsSync("/proc/1/comm") && readFileSync("/proc/1/comm", "utf8").trim() === "systemd";
 if (!isBooted) console.warn("systemd has not started this machine: its own answers are not tested");
 
-test.skipIf(!isBooted)("the real systemd tells of its own units", async () => {
+test.skipIf(!isBooted)("the real systemd reports its own units", async () => {
   const systemctl = Bun.which("systemctl");
   const own = await check("systemd", { unit: "init.scope" }, { systemctl });
   expect(own.status).toBe("up");

@@ -14,7 +14,7 @@ const silent: Says = (socket) => void socket.resume();
 const echo: Says = (socket) => void socket.pipe(socket);
 
 describe("a port is up", () => {
-  test("when it takes the connection, where nothing more is asked", async () => {
+  test("when it accepts the connection, if nothing more is expected", async () => {
     expect(await found(silent, {})).toEqual({
       status: "up",
       message: expect.stringMatching(/^Connected in \d+ ms\.$/),
@@ -22,7 +22,7 @@ describe("a port is up", () => {
     });
   });
 
-  test("when it says what is expected, at once or when it is spoken to", async () => {
+  test("when it sends the expected text, at once or after input", async () => {
     const up = {
       status: "up" as const,
       message: expect.stringMatching(/^Answered as expected in \d+ ms\.$/),
@@ -47,14 +47,14 @@ describe("a port is up", () => {
     }
   });
 
-  test("when the expected text is the last of the first 64 KiB", async () => {
+  test("when the expected text ends the first 64 KiB", async () => {
     const greets: Says = (socket) => void socket.write(`${"x".repeat(64 * kib - 4)}pong`);
     expect(await found(greets, { expect: "pong" })).toMatchObject({ status: "up" });
   });
 });
 
 describe("a port is down", () => {
-  test("when nobody listens", async () => {
+  test("without a listener", async () => {
     expect(await check("tcp", { host: "127.0.0.1", port: freePort() })).toMatchObject({
       status: "down",
       message: "The connection was refused.",
@@ -98,7 +98,7 @@ describe("a port is down", () => {
     });
 });
 
-test("every check closes its connection, whatever it found", async () => {
+test("every check closes its connection, whatever its result", async () => {
   for (const fields of [{}, { expect: "220" }, { expect: "nothing" }]) {
     await using server = await listener((socket) => void socket.resume().write("220 mail\r\n"));
     const to = { host: "127.0.0.1", port: server.port, ...fields };

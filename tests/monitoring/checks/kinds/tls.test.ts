@@ -12,11 +12,11 @@ const end = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
 const latencyMs = expect.any(Number);
 const details = { tlsVersion: expect.stringMatching(/^1\.[23]$/), issuer: "authority" };
 
-/** The same check by an organization that trusts the authority. */
+/** The same check for an organization that trusts the authority. */
 const trusting = (ca: string, type: string, fields: object): Promise<unknown> =>
   check(type, fields, { authorities: readFileSync(ca, "utf8") });
 
-describe("with an authority that is trusted", () => {
+describe("with a trusted authority", () => {
   const until = /^The certificate is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/;
 
   testWith(
@@ -122,7 +122,7 @@ testWith(["openssl"], "what is left of a certificate is told to the day", async 
   );
 });
 
-test("a port that is silent, or hangs up, is down with a reason", async () => {
+test("a port that is silent or hangs up is down with a reason", async () => {
   await using silent = await listener((socket) => void socket.resume());
   expect(await check("tls", { host, port: silent.port }, { timeoutMs: 200 })).toMatchObject({
     status: "down",
