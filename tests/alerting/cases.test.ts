@@ -1,3 +1,4 @@
+/** Cases at PagerDuty and Opsgenie: opened by problems, replaced, and closed when the problem ends. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { sweepAlerts } from "../../src/alerting/sending/retention.ts";
@@ -31,7 +32,7 @@ async function watching(fields: object = {}) {
     group: group.id as string,
     watched,
     shop: await watched(),
-    /** Open cases; both services must have the same, except for their priority. */
+    /** Open cases. Both services must have the same ones, except for their priority. */
     opened: () => {
       const titles = (service: "pagerduty" | "opsgenie") =>
         services.open(service).map((one) => one.replace(/^\S+ /, ""));
@@ -113,7 +114,7 @@ describe("a case is closed", () => {
       expect(opened()).toEqual([]);
     });
 
-  test("when a monitor recovers that is muted at the moment of it", async () => {
+  test("when its muted monitor recovers", async () => {
     const { shop, later, opened } = await watching();
     await shop.goes("down");
     await later();
@@ -126,7 +127,7 @@ describe("a case is closed", () => {
     expect(opened()).toEqual([]);
   });
 
-  test("though the word of its opening was taken and never confirmed", async () => {
+  test("even if the request that opened it was never confirmed", async () => {
     const { shop, later, opened, behave } = await watching();
     behave("lost");
     await shop.goes("down");
@@ -140,7 +141,7 @@ describe("a case is closed", () => {
     expect(opened()).toEqual([]);
   });
 
-  test("though the log no longer holds its opening", async () => {
+  test("even if the log no longer contains its opening", async () => {
     const { shop, later, opened, store, time, database } = await watching();
     await shop.goes("down");
     await later();
@@ -154,7 +155,7 @@ describe("a case is closed", () => {
     expect(database.query("select count(*) from alerts").values()).toEqual([[0]]);
   });
 
-  test("when its channel works again, where it is about a channel", async () => {
+  test("of a failing channel, when the channel works again", async () => {
     const { inbox, watched, later, opened } = await watching({ alertChannelIds: [] });
     await using hook = await inbox({ name: "Bot" }, answer(403));
     const job = await watched({ name: "Job" });
@@ -170,8 +171,8 @@ describe("a case is closed", () => {
   });
 });
 
-describe("a service that refuses for hours as if for good, and is then well,", () => {
-  test("gets what opens a case", async () => {
+describe("a service that rejects requests for hours and then recovers", () => {
+  test("gets the opening of a case", async () => {
     const { shop, later, opened, behave } = await watching();
     behave("forbidden");
     await shop.goes("down");
@@ -182,7 +183,7 @@ describe("a service that refuses for hours as if for good, and is then well,", (
     expect(opened()).toEqual(isDown);
   });
 
-  test("gets what closes a case", async () => {
+  test("gets the closing of a case", async () => {
     const { shop, later, opened, behave } = await watching();
     await shop.goes("down");
     await later();
@@ -196,8 +197,8 @@ describe("a service that refuses for hours as if for good, and is then well,", (
   });
 });
 
-describe("each problem of a monitor is a case of its own, which takes the place of the one before:", () => {
-  test("an outage pages although its slowness was acknowledged", async () => {
+describe("each problem of a monitor has its own case, which replaces the previous one:", () => {
+  test("an outage pages even if the slowness before it was acknowledged", async () => {
     const { shop, later, opened, acknowledge, pages } = await watching();
     await shop.goes("slow");
     await later();
@@ -216,7 +217,7 @@ describe("each problem of a monitor is a case of its own, which takes the place 
     expect(opened()).toEqual([]);
   });
 
-  test("the next outage pages though the case of the last was never closed", async () => {
+  test("the next outage pages even if the previous case was never closed", async () => {
     const { shop, later, pages, behave, acknowledge } = await watching();
     await shop.goes("down");
     await later();
@@ -231,7 +232,7 @@ describe("each problem of a monitor is a case of its own, which takes the place 
     expect(pages.filter((one) => one.endsWith("Shop is down"))).toHaveLength(4);
   });
 
-  test("reminders tell more of the same case", async () => {
+  test("reminders are added to the same case", async () => {
     const { shop, later, opened, pages } = await watching({ reminderInterval: 600 });
     await shop.goes("down");
     for (let minutes = 0; minutes < 60; minutes += 10) await later(600);
@@ -239,7 +240,7 @@ describe("each problem of a monitor is a case of its own, which takes the place 
     expect(pages).toHaveLength(2);
   });
 
-  test("flapping takes the place of an outage, and the outage that of flapping", async () => {
+  test("flapping replaces an outage, and an outage replaces flapping", async () => {
     const { shop, later, opened } = await watching();
     for (let turn = 0; turn < 12; turn++) await shop.goes(turn % 2 === 0 ? "down" : "up");
     await later();
@@ -282,7 +283,7 @@ describe("a certificate", () => {
     };
   }
 
-  test("has a case for each step, and none once it is renewed", async () => {
+  test("has a case for each threshold, and none once it is renewed", async () => {
     await using made = await certified(9.5);
     const { opened, later, endsIn, pages } = made;
     expect(opened()).toEqual(["warning The certificate of Site expires in 9 days"]);
@@ -298,7 +299,7 @@ describe("a certificate", () => {
     expect(opened()).toEqual([]);
   });
 
-  test("that is renewed for a short time is notified of again", async () => {
+  test("that is renewed for only a short time opens a case again", async () => {
     await using made = await certified(2.5);
     const { opened, later, endsIn } = made;
     endsIn(6.5);
@@ -311,7 +312,7 @@ describe("a certificate", () => {
     ["no longer asked about its certificate", { certificateExpiryDays: null }],
     ["detached", { alertChannelIds: [] }],
   ] as const)
-    test(`of a monitor that is ${what} has no case any longer`, async () => {
+    test(`of a monitor that is ${what} no longer has a case`, async () => {
       await using made = await certified(5.5);
       const { opened, later, changeMonitor, site } = made;
       expect((await changeMonitor(site.id, change)).status).toBe(200);
@@ -319,7 +320,7 @@ describe("a certificate", () => {
       expect(opened()).toEqual([]);
     });
 
-  test("has a case next to that of an outage, and neither closes the other", async () => {
+  test("has a case in addition to that of an outage, and neither closes the other", async () => {
     await using made = await certified(5.5);
     const { opened, site, checked } = made;
     const ends = "warning The certificate of Site expires in 5 days";
@@ -336,7 +337,7 @@ describe("an incident", () => {
   const incident = (made: Awaited<ReturnType<typeof watching>>, body: object) =>
     made.api("POST", "/api/v1/incidents", { body: { title: "Slow", ...body } });
 
-  test("has a case of its grade, which another takes the place of when it gets worse", async () => {
+  test("has a case of its severity, which is replaced when the severity rises", async () => {
     const made = await watching();
     const { json } = await incident(made, { severity: "minor" });
     await made.later();
@@ -359,7 +360,7 @@ describe("an incident", () => {
     ["no longer wanted by the channels", { incidents: false }],
     ["open at channels that are disabled", { enabled: false }],
   ] as const)
-    test(`that is ${what} has no case any longer`, async () => {
+    test(`that is ${what} no longer has a case`, async () => {
       const made = await watching();
       const { json } = await incident(made, {});
       await made.later();
@@ -370,7 +371,7 @@ describe("an incident", () => {
       expect(made.opened()).toEqual([]);
     });
 
-  test("that a monitor opened has no case any more when the monitor is deleted", async () => {
+  test("of a monitor no longer has a case when the monitor is deleted", async () => {
     const made = await watching();
     const job = await made.watched({ name: "Job", autoIncidentSeverity: "major" });
     await job.change({ alertChannelIds: [] });
@@ -382,7 +383,7 @@ describe("an incident", () => {
     expect(made.opened()).toEqual([]);
   });
 
-  test("that a monitor opened has no case any more when it ends while the monitor is muted", async () => {
+  test("of a monitor no longer has a case when it ends while the monitor is muted", async () => {
     const made = await watching();
     const job = await made.watched({ name: "Job", autoIncidentSeverity: "major" });
     await job.change({ alertChannelIds: [] });
@@ -396,7 +397,7 @@ describe("an incident", () => {
   });
 });
 
-test("a problem of the appliance is one case at all its stages, and the next problem is another case", async () => {
+test("a problem of the appliance is one case at all its stages, and the next problem is another", async () => {
   const { store, ours, time, later, opened, pages } = await watching();
   const begins = async (stage: string, severity: "warning" | "error") => {
     const problem = {
@@ -441,7 +442,7 @@ test("a problem that an older version reported is closed after ten minutes", asy
   expect(opened()).toEqual([]);
 });
 
-test("each test alert pages, though the last was acknowledged", async () => {
+test("each test alert pages, even if the last one was acknowledged", async () => {
   const { api, pagerduty, pages, acknowledge } = await watching();
   for (let time = 0; time < 2; time++) {
     await api("POST", `/api/v1/alert-channels/${pagerduty.id}/test`);
@@ -450,7 +451,7 @@ test("each test alert pages, though the last was acknowledged", async () => {
   expect(pages).toHaveLength(2);
 });
 
-describe("whatever happens", () => {
+describe("after any sequence of events", () => {
   type Snapshot = Awaited<ReturnType<typeof snapshot>>;
 
   async function snapshot() {
@@ -473,7 +474,7 @@ describe("whatever happens", () => {
 
     const settle = async () => {
       services.behave("well");
-      // A resumed monitor is soon checked; until then its outage lasts.
+      // A resumed monitor is checked soon; until then its outage lasts.
       for (const [index, { id }] of jobs.entries())
         if (states.get(id)?.status === "pending") await does.goes(index, "up");
       for (const seconds of [10, 3_600, 10]) await later(seconds);
@@ -564,7 +565,7 @@ describe("whatever happens", () => {
           if (status === "down") return [`critical ${name} is down`];
           return status === "slow" ? [`warning ${name} is degraded`] : [];
         }),
-      /** Whether nothing has a problem. */
+      /** Ends all problems; returns whether there were none. */
       async heal() {
         services.behave("well");
         for (const [index] of jobs.entries()) {
@@ -635,7 +636,7 @@ describe("whatever happens", () => {
     expect(left).toEqual([[0]]);
   }
 
-  test("a case is open while its problem lasts and is notified of, and none once everything is fine", async () => {
+  test("a case is open while its reported problem lasts, and none once everything is up", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 40, size: "max" }), run),
       tries(25),

@@ -34,8 +34,8 @@ async function certified(days: number, fields: object = {}) {
   };
 }
 
-describe("a certificate's end", () => {
-  test("is notified of 14, 7, 3 and 1 days before, once each, also over restarts", async () => {
+describe("a certificate's expiry", () => {
+  test("is reported 14, 7, 3 and 1 days before, once each, also across restarts", async () => {
     await using made = await certified(20.5);
     for (let today = 0; today < 24; today++) {
       await made.days(1);
@@ -52,7 +52,7 @@ describe("a certificate's end", () => {
     });
   });
 
-  test("is notified of once if several steps have passed, and then at the next ones", async () => {
+  test("is reported once if several thresholds have passed, and then at the next ones", async () => {
     await using made = await certified(2.5);
     await made.later();
     expect(made.daysTold()).toEqual([2]);
@@ -60,7 +60,7 @@ describe("a certificate's end", () => {
     expect(made.daysTold()).toEqual([2, 0]);
   });
 
-  test("that has expired is reported as expired", async () => {
+  test("is reported after it has passed", async () => {
     await using made = await certified(-2);
     await made.days(2);
     expect(made.hook.received()).toMatchObject([
@@ -68,7 +68,7 @@ describe("a certificate's end", () => {
     ]);
   });
 
-  test("is notified of again for the next certificate", async () => {
+  test("is reported again for the next certificate", async () => {
     await using made = await certified(0.5);
     await made.days(1);
     made.endsIn(10.5);
@@ -83,14 +83,14 @@ describe("a certificate's end", () => {
     [2, [0]],
     [null, []],
   ] as const)
-    test(`is notified of ${told.length} times if the monitor's limit is ${certificateExpiryDays ?? "no"} days`, async () => {
+    test(`is reported ${told.length} times if the monitor's limit is ${certificateExpiryDays ?? "no"} days`, async () => {
       await using made = await certified(20.5, { certificateExpiryDays });
       await made.days(22);
       expect(made.daysTold()).toEqual([...told]);
     });
 });
 
-describe("no channel is notified of it", () => {
+describe("no channel is notified", () => {
   for (const [what, still, again] of [
     ["muted", { muted: true }, { muted: false }],
     ["without a channel", { alertChannelIds: [] }, null],
@@ -128,7 +128,7 @@ describe("no channel is notified of it", () => {
       expect(made.daysTold()).toEqual([5]);
     });
 
-  test("through a channel that is disabled", async () => {
+  test("if it is disabled", async () => {
     await using made = await certified(6.5);
     await using other = await made.inbox();
     await made.changeMonitor(made.shop.id, { alertChannelIds: [made.hook.id, other.id] });

@@ -8,7 +8,7 @@ const down = "monitor.down Backup";
 const up = "monitor.up Backup";
 
 describe("a channel that fails permanently is reported", () => {
-  test("to the default channels alone, with its name and the reason", async () => {
+  test("only to the default channels, with its name and the reason", async () => {
     const { inbox, watched, later } = await pager();
     await using failing = await inbox({ name: "Broken" }, answer(410));
     await using fallback = await inbox({ default: true });
@@ -52,7 +52,7 @@ describe("a channel that fails permanently is reported", () => {
       expect(failing.heard()).toEqual([down]);
     });
 
-  test("once, until something arrives there again", async () => {
+  test("once, until a delivery succeeds again", async () => {
     const { inbox, watched, later } = await pager();
     await using failing = await inbox({ name: "Broken" }, answer(410));
     await using fallback = await inbox({ default: true });
@@ -75,7 +75,7 @@ describe("a channel that fails permanently is reported", () => {
     expect(fallback.heard()).toEqual(["channel.failed Broken", "channel.failed Broken"]);
   });
 
-  test("when 24 hours of tries were in vain, and not before", async () => {
+  test("after 24 hours of failed attempts, not earlier", async () => {
     const { inbox, watched, later } = await pager();
     await using failing = await inbox({ name: "Broken" }, answer(500));
     await using fallback = await inbox({ default: true });
@@ -88,7 +88,7 @@ describe("a channel that fails permanently is reported", () => {
     expect(fallback.heard()).toEqual(["channel.failed Broken"]);
   });
 
-  test("once each where two fail, which then leave each other alone", async () => {
+  test("once each if two fail, which are not notified of each other", async () => {
     const { inbox, watched, later, told } = await pager();
     await using one = await inbox({ name: "One" }, answer(410));
     await using two = await inbox({ name: "Two" }, answer(410));
@@ -214,29 +214,26 @@ describe("a waiting delivery of a channel", () => {
   });
 });
 
-test.concurrent(
-  "a receiver that says nothing has its time, and holds up no other channel",
-  async () => {
-    const { inbox, watched, later, deliveriesOf } = await pager({ attemptMs: 10_000 });
-    await using silent = await inbox({}, hang);
-    await using well = await inbox();
-    const backup = await watched([silent, well]);
-    await backup.goes("down");
-    const sending = later();
-    await silent.untilAsked(1);
-    await well.untilAsked(1);
-    expect(well.heard()).toEqual([down]);
-    silent.reply(answer());
-    await sending;
-    await later();
-    expect(silent.heard()).toEqual([down, down]);
-    const [delivery] = await deliveriesOf(silent);
-    expect(delivery.attempts[0].message).toStartWith("Timed out after 10 s");
-  },
-);
+test.concurrent("a silent receiver gets its full timeout and delays no other channel", async () => {
+  const { inbox, watched, later, deliveriesOf } = await pager({ attemptMs: 10_000 });
+  await using silent = await inbox({}, hang);
+  await using well = await inbox();
+  const backup = await watched([silent, well]);
+  await backup.goes("down");
+  const sending = later();
+  await silent.untilAsked(1);
+  await well.untilAsked(1);
+  expect(well.heard()).toEqual([down]);
+  silent.reply(answer());
+  await sending;
+  await later();
+  expect(silent.heard()).toEqual([down, down]);
+  const [delivery] = await deliveriesOf(silent);
+  expect(delivery.attempts[0].message).toStartWith("Timed out after 10 s");
+});
 
 test.concurrent(
-  "a receiver that says nothing holds up no stop, and hears of it again after the start",
+  "a silent receiver does not delay a stop, and is retried after the start",
   async () => {
     const { inbox, watched, later, restart, time } = await pager();
     await using silent = await inbox({}, hang);

@@ -1,3 +1,4 @@
+/** Deliveries to a failing receiver: retries, order, and restarts. */
 import { describe, expect, test } from "bun:test";
 import { applianceOn } from "../support/appliance.ts";
 import { pager } from "../support/pager.ts";
@@ -71,7 +72,7 @@ describe("a failed delivery is retried", () => {
         expect(await next(first)).toBeCloseTo((expected += wait * factor), 3);
     });
 
-  test("with the same id and the same body each time, also by an engine that was started anew", async () => {
+  test("with the same id and body each time, also after a restart", async () => {
     const { hook, later, restart } = await outage(reset);
     await using _ = hook;
     for (const seconds of [10, 6, 16, 61]) {
@@ -83,7 +84,7 @@ describe("a failed delivery is retried", () => {
     expect(new Set(sent).size).toBe(1);
   });
 
-  test("not before a receiver that asks for up to an hour of patience wants it", async () => {
+  test("after the receiver's Retry-After, up to an hour", async () => {
     const { hook, next, time, later } = await outage(answer(429, "", { "retry-after": "3600" }));
     await using _ = hook;
     await later(5);
@@ -93,7 +94,7 @@ describe("a failed delivery is retried", () => {
     expect(await next(time.now)).toBe(60);
   });
 
-  test("but not after HTTP 410, which is for good", async () => {
+  test("but not after HTTP 410, which is permanent", async () => {
     const { hook, later, deliveriesOf, channelOf } = await outage(answer(410));
     await using _ = hook;
     await later();
@@ -145,7 +146,7 @@ describe("a failed delivery is retried", () => {
     });
   }
 
-  test("for a day where it only looked permanent for less than an hour", async () => {
+  test("for a day if it looked permanent for less than an hour", async () => {
     const { hook, later, next, time, deliveriesOf } = await outage(answer(404));
     await using _ = hook;
     await later(5);
@@ -158,7 +159,7 @@ describe("a failed delivery is retried", () => {
     expect(await deliveriesOf(hook)).toMatchObject([{ status: "pending" }]);
   });
 
-  test("a requested wait holds the whole channel, also after a restart", async () => {
+  test("a Retry-After delays the whole channel, also after a restart", async () => {
     const made = await outage(answer(429, "", { "retry-after": "600" }));
     const { hook, later, watched, restart, inbox } = made;
     await using _ = hook;
@@ -176,7 +177,7 @@ describe("a failed delivery is retried", () => {
     expect(hook.heard()).toEqual([down, down, "monitor.down Other"]);
   });
 
-  test("patience until a date is had, and none for a date that has passed", async () => {
+  test("a Retry-After with a date is honored unless the date has passed", async () => {
     const made = await pager();
     const date = (seconds: number) => new Date(made.time.now + seconds * 1000).toUTCString();
     await using hook = await made.inbox({}, (response) =>
@@ -195,7 +196,7 @@ describe("a failed delivery is retried", () => {
     expect(hook.asked).toHaveLength(3);
   });
 
-  test("and takes with it at once all that waits, when something arrives", async () => {
+  test("together with everything that waits, once a delivery succeeds", async () => {
     const { hook, later, watched, deliveriesOf } = await outage();
     await using _ = hook;
     for (const wait of [10, 6, 16, 61, 301]) await later(wait);
@@ -212,7 +213,7 @@ describe("a failed delivery is retried", () => {
 });
 
 describe("the order:", () => {
-  test("while an outage can't be delivered, its end waits, and other deliveries overtake it", async () => {
+  test("an outage that can't be delivered delays its end, but no other deliveries", async () => {
     const { inbox, watched, later } = await pager();
     await using hook = await inbox();
     hook.reply((response) => {
@@ -242,7 +243,7 @@ describe("the order:", () => {
     expect(hook.heard().slice(-2)).toEqual([down, up]);
   });
 
-  test("while two messages fail nothing else is tried, however much there is", async () => {
+  test("while two messages fail no others are tried", async () => {
     const { inbox, watched, later } = await pager();
     await using hook = await inbox({}, answer(500));
     const names = ["A", "B", "C", "D", "E"];
@@ -260,8 +261,8 @@ describe("the order:", () => {
   });
 });
 
-describe("an end", () => {
-  test("whose outage was given up is not sent", async () => {
+describe("the end of an outage", () => {
+  test("is not sent if the outage was given up", async () => {
     const { hook, backup, later, deliveriesOf } = await outage(answer(410));
     await using _ = hook;
     await later();
@@ -272,7 +273,7 @@ describe("an end", () => {
     expect(await deliveriesOf(hook)).toMatchObject([{ status: "failed" }]);
   });
 
-  test("that is left out leaves the rest of its message", async () => {
+  test("is left out of a digest without affecting its other alerts", async () => {
     const { hook, backup, watched, later } = await outage(answer(410));
     await using _ = hook;
     await later();
@@ -287,7 +288,7 @@ describe("an end", () => {
     });
   });
 
-  test("is sent if the outage arrived, although a reminder of it was given up", async () => {
+  test("is sent if the outage arrived, even if a reminder of it was given up", async () => {
     const { hook, backup, later, lasts } = await outage(answer());
     await using _ = hook;
     await later();

@@ -18,7 +18,7 @@ const receivers = (names: string): Waiting[] =>
 function slots(shared: number, kept: number) {
   const turns = deliveryTurns({ shared, kept });
   const started: ReturnType<typeof turnOf>[] = [];
-  /** Begins all receivers that have a slot and returns their names. */
+  /** Starts all receivers that get a slot and returns their names. */
   const starts = () => {
     const names: string[] = [];
     for (let next = turns.next(); next !== null; next = turns.next()) {
@@ -30,7 +30,7 @@ function slots(shared: number, kept: number) {
   return {
     starts,
     wait: (names: string) => turns.replace(receivers(names).map(turnOf)),
-    /** Finishes a delivery, and returns the receivers that begin then. */
+    /** Finishes a delivery, and returns the receivers that start then. */
     ends: (name: string, again = false) => {
       const index = started.findIndex(({ receiverId }) => receiverId === name);
       const [turn] = started.splice(index, 1) as [ReturnType<typeof turnOf>];
@@ -41,7 +41,7 @@ function slots(shared: number, kept: number) {
   };
 }
 
-test("an organization alone has all shared slots, and its receivers take turns", () => {
+test("a single organization has all shared slots, and its receivers take turns", () => {
   const { wait, starts, ends } = slots(2, 1);
   wait("a1 a2 a3");
   expect(starts()).toBe("a1 a2");
@@ -50,7 +50,7 @@ test("an organization alone has all shared slots, and its receivers take turns",
   expect(ends("a3")).toBe("a2");
 });
 
-test("one that has nothing under way gets a slot while others have all the shared ones", () => {
+test("an organization without a delivery gets a slot, even if others use all shared ones", () => {
   const { wait, starts, ends } = slots(3, 2);
   wait("a1 a2 a3 a4 a5");
   expect(starts()).toBe("a1 a2 a3");
@@ -60,7 +60,7 @@ test("one that has nothing under way gets a slot while others have all the share
   expect(ends("d1", true)).toBe("b2");
 });
 
-test("a freed slot is for the organization that has fewest, in turn among equals", () => {
+test("a freed slot is for the organization with the fewest, alternating among equals", () => {
   const { wait, starts, ends } = slots(4, 0);
   wait("a1 a2 a3 a4 a5 a6");
   expect(starts()).toBe("a1 a2 a3 a4");
@@ -70,7 +70,7 @@ test("a freed slot is for the organization that has fewest, in turn among equals
   expect(ends("b1")).toBe("c2");
 });
 
-test("receivers that have failed have half of an organization's slots, and none of others", () => {
+test("failing receivers share half of their organization's slots, and use none of others", () => {
   const { wait, starts, ends } = slots(4, 1);
   wait("a1! a2! a3! a4");
   expect(starts()).toBe("a1 a2 a4");
@@ -80,14 +80,14 @@ test("receivers that have failed have half of an organization's slots, and none 
   expect(ends("a2")).toBe("a3");
 });
 
-test("a receiver that no longer waits gets no turn", () => {
+test("a receiver that no longer waits gets no slot", () => {
   const turns = slots(1, 0);
   turns.wait("a1 a2 b1");
   turns.wait("b1");
   expect(turns.starts()).toBe("b1");
 });
 
-test("every organization begins deliveries, however long others take", () => {
+test("every organization gets slots, however long the deliveries of others take", () => {
   const size = fc.integer({ min: 1, max: 6 });
   const organizations = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 6 });
   fc.assert(

@@ -1,3 +1,4 @@
+/** Digests: how alerts of one channel are collected into messages. */
 import { describe, expect, test } from "bun:test";
 import { exchange } from "../../src/core/outgoing/http/exchange.ts";
 import { appendEvent } from "../../src/events/log.ts";
@@ -25,7 +26,7 @@ async function moments() {
 
 const maxBytes = 20_000;
 
-test("hundreds of monitors that go down at once are few messages below 20 kB, in their order", async () => {
+test("hundreds of monitors that go down at once are a few messages below 20 kB, in order", async () => {
   const { inbox, job, later, changes, deliveriesOf } = await pager();
   await using hook = await inbox();
   const alertChannelIds = [hook.id];
@@ -47,7 +48,7 @@ test("hundreds of monitors that go down at once are few messages below 20 kB, in
   expect(deliveries.flatMap(({ alertIds }) => alertIds)).toHaveLength(200);
 });
 
-test("alerts that a digest has no room for are sent with it in another", async () => {
+test("alerts that do not fit into a digest are sent in another one", async () => {
   const { hook, at } = await moments();
   await using _ = hook;
   const names = Array.from({ length: 60 }, (_unused, index) => `${"long ".repeat(40)}${index}`);
@@ -60,7 +61,7 @@ test("alerts that a digest has no room for are sent with it in another", async (
   expect(hook.heard()).toEqual(names.map((name) => `monitor.down Job ${name}`));
 });
 
-test("a digest is measured as it is encoded, also where it gathers over a restart", async () => {
+test("the size of a digest is that of its encoding, also across a restart", async () => {
   const { inbox, job, later, restart } = await pager();
   await using hook = await inbox({}, answer(500));
   for (let number = 0; number < 60; number++) {
@@ -81,7 +82,7 @@ test("a digest is measured as it is encoded, also where it gathers over a restar
   for (const { body } of hook.asked) expect(Buffer.byteLength(body)).toBeLessThan(maxBytes);
 });
 
-test("more than 1,000 alerts are more than one message, whatever its service takes", async () => {
+test("more than 1,000 alerts are several messages, whatever the service accepts", async () => {
   await using chat = await target(answer(200, "ok"));
   const { channel, store, ours, time, later, deliveriesOf } = await pager();
   const team = await channel({ type: "mattermost", webhookUrl: chat.at(), default: true });
@@ -99,7 +100,7 @@ test("more than 1,000 alerts are more than one message, whatever its service tak
 });
 
 describe("an alert", () => {
-  test("alone is sent five seconds later", async () => {
+  test("is sent alone after five seconds", async () => {
     const { hook, at } = await moments();
     await using _ = hook;
     await at(0, "A");
@@ -126,7 +127,7 @@ describe("an alert", () => {
     expect(hook.received()).toHaveLength(2);
   });
 
-  test("later than that, once it has gone, is a message of its own", async () => {
+  test("after the first was sent is a separate message", async () => {
     const { hook, at } = await moments();
     await using _ = hook;
     await at(0, "A");
@@ -138,7 +139,7 @@ describe("an alert", () => {
     expect(hook.received().map(({ type }) => type)).toEqual(["monitor.down", "monitor.down"]);
   });
 
-  test("again and again holds a message up for ten seconds in all", async () => {
+  test("that repeats delays a message for at most ten seconds", async () => {
     const { hook, at } = await moments();
     await using _ = hook;
     const seconds = [0, 1, 2, 3, 4, 4.8, 5.6, 6.4, 7.2, 8, 8.8, 9.6];
@@ -168,7 +169,7 @@ for (const [type, secrets] of [
   ["pagerduty", { routingKey: "r".repeat(32) }],
   ["opsgenie", { apiKey: "key" }],
 ] as const)
-  test(`${type} gets every alert alone and at once, since each is a case of its own`, async () => {
+  test(`${type} gets every alert separately and at once, because each is a case`, async () => {
     await using service = await target(answer(202, JSON.stringify({ status: "success" })));
     const { channel, watched, later, deliveriesOf, told } = await pager({
       exchange: (request, context) => exchange({ ...request, url: new URL(service.at()) }, context),
@@ -183,7 +184,7 @@ for (const [type, secrets] of [
     );
   });
 
-test("a monitor whose alerts a service refuses holds up no other there, however many gather", async () => {
+test("a monitor whose alerts are rejected delays no others, however many are collected", async () => {
   await using service = await target();
   service.reply((response) => {
     const isPoison = service.asked.at(-1)?.body.includes("Poison") === true;
@@ -202,7 +203,7 @@ test("a monitor whose alerts a service refuses holds up no other there, however 
   expect(service.asked.filter(({ body }) => body.includes("Fine"))).toHaveLength(1);
 });
 
-test("an alert has one id, alone or in a digest, on whatever channel, and in the log", async () => {
+test("an alert has one id, alone or in a digest, on any channel, and in the log", async () => {
   const { inbox, watched, later, told } = await pager();
   await using both = await inbox();
   await using one = await inbox();
@@ -218,7 +219,7 @@ test("an alert has one id, alone or in a digest, on whatever channel, and in the
 });
 
 describe("while a channel is down", () => {
-  test("new alerts gather, and are sent as one message when it works again", async () => {
+  test("new alerts are collected, and sent as one message when it works again", async () => {
     const { inbox, watched, later, deliveriesOf } = await pager();
     await using hook = await inbox({}, answer(503));
     const names = Array.from({ length: 12 }, (_, index) => `Job ${index}`);
@@ -242,7 +243,7 @@ describe("while a channel is down", () => {
     expect(deliveries.map(({ status }) => status)).toEqual(arrived.map(() => "delivered"));
   });
 
-  test("nothing is lost in 23 hours, nor sent out of order", async () => {
+  test("nothing is lost or reordered in 23 hours", async () => {
     const { inbox, watched, later } = await pager();
     await using hook = await inbox({}, answer(500));
     const backup = await watched([hook]);
@@ -259,7 +260,7 @@ describe("while a channel is down", () => {
     expect(hook.heard().slice(before)).toEqual(expected);
   });
 
-  test("whatever it answers and whenever the machine stops, each alert arrives, under one id and in its order", async () => {
+  test("each alert arrives with one id and in order, whatever the responses and restarts", async () => {
     const { inbox, watched, later, restart, diesBefore, told } = await pager();
     let dice = 7;
     const random = () => (dice = (dice * 16_807) % 2_147_483_647) / 2_147_483_647;

@@ -112,8 +112,8 @@ const deliveriesOf = ({ database }: Made, organizationId: string) =>
     )
     .get(organizationId)?.count ?? 0;
 
-describe("an organization that has 1.7 million alerts to send", () => {
-  test("delays an alert of another by two writes at most", async () => {
+describe("an organization with 1.7 million alerts to send", () => {
+  test("delays another's alert by at most two writes", async () => {
     const made = await flooded();
     const { fan } = restarted(made);
     const counted = countWrites(made.store);
@@ -130,7 +130,7 @@ describe("an organization that has 1.7 million alerts to send", () => {
     expect(deliveriesOf(made, made.ours.id)).toBeLessThan(20_000);
   });
 
-  test("delays a reminder of another by two writes at most", async () => {
+  test("delays another's reminder by at most two writes", async () => {
     const made = await pager();
     const { database, theirs, time } = made;
     const hook = await made.channel({ type: "webhook", url: "http://bot.lan/a" });
@@ -171,12 +171,12 @@ describe("an organization that has 1.7 million alerts to send", () => {
   });
 });
 
-describe("events that wait for another turn", () => {
+describe("deferred events", () => {
   const size = { channels: 30, incidents: 150 };
   const all = size.channels * size.incidents;
 
   for (const dies of [0, 1, 2])
-    test(`become alerts once and in order, though the machine stops before write ${dies}`, async () => {
+    test(`become alerts once and in order, even if the machine stops before write ${dies}`, async () => {
       const made = await flooded(size);
       const events = made.database
         .query<{ id: string }, []>(
@@ -202,7 +202,7 @@ describe("events that wait for another turn", () => {
       expect(made.database.query(left).all()).toEqual([]);
     });
 
-  test("are stored until they were handled, however old they are", async () => {
+  test("are stored until they are handled, however old they are", async () => {
     const made = await flooded(size);
     const { fan } = restarted(made);
     await readAll(made, fan);
@@ -217,8 +217,8 @@ describe("events that wait for another turn", () => {
   });
 });
 
-describe("an organization whose outbox is full", () => {
-  test("gets a report of the alerts that were left out, and one when the outbox has room again", async () => {
+describe("an organization with a full outbox", () => {
+  test("gets a report of the alerts that were left out, and one when the outbox has space again", async () => {
     const size = { channels: 30, incidents: 40 };
     const made = await flooded(size);
     const { fan } = restarted(made, 300);
@@ -228,7 +228,7 @@ describe("an organization whose outbox is full", () => {
     expect(told).toBeLessThan(300 + 3 * size.channels);
     const problems = () =>
       made.database.query("select organization_id as id, name, message from problems").all();
-    // Each channel's outbox has the report itself, too.
+    // Each channel's outbox also contains the report itself.
     const leftOut = size.channels * size.incidents - (told - size.channels);
     expect(problems()).toEqual([
       {

@@ -27,8 +27,8 @@ const opened = "incident.opened Slow";
 const updated = "incident.updated Slow";
 const resolved = "incident.resolved Slow";
 
-describe("an incident of people", () => {
-  test("is notified of from its opening to its end, each time with the posted text", async () => {
+describe("a manual incident", () => {
+  test("is sent from its opening to its end, each time with the posted text", async () => {
     const { hook, incident, later, time } = await setUp();
     await using _ = hook;
     const at = new Date(time.now).toISOString();
@@ -74,7 +74,7 @@ describe("an incident of people", () => {
     for (const { asked } of [unwanted, off]) expect(asked).toEqual([]);
   });
 
-  test("that is reopened is sent as updated, and so is its second end", async () => {
+  test("that is reopened is sent as updated, and resolved a second time", async () => {
     const { hook, incident, later } = await setUp();
     await using _ = hook;
     const { post } = await incident();
@@ -85,7 +85,7 @@ describe("an incident of people", () => {
     expect(hook.heard()).toEqual([opened, resolved, updated, resolved]);
   });
 
-  test("sends nothing if nothing is posted, nor when it is deleted", async () => {
+  test("sends nothing without a post, nor when it is deleted", async () => {
     const { hook, api, incident, later } = await setUp();
     await using _ = hook;
     const { id, post } = await incident();
@@ -97,7 +97,7 @@ describe("an incident of people", () => {
     expect(hook.heard()).toEqual([opened]);
   });
 
-  test("is sent as it was then, not as it was edited afterwards", async () => {
+  test("is sent with the text from when it was posted, not with later edits", async () => {
     const { hook, api, incident, later } = await setUp();
     await using _ = hook;
     const { id } = await incident({ message: "First." });
@@ -112,7 +112,7 @@ describe("an incident of people", () => {
     ]);
   });
 
-  test("is resolved only for channels that were notified of it, by whatever step", async () => {
+  test("is sent as resolved only to channels that were notified of it", async () => {
     const { hook, inbox, incident, later, changeChannel } = await setUp();
     await using _ = hook;
     await using never = await inbox({ incidents: false });
@@ -128,7 +128,7 @@ describe("an incident of people", () => {
     expect(never.heard()).toEqual([]);
   });
 
-  test("about a muted monitor is sent all the same", async () => {
+  test("about a muted monitor is sent anyway", async () => {
     const { hook, incident, watched, later } = await setUp();
     await using _ = hook;
     const backup = await watched([], { muted: true });
@@ -146,10 +146,10 @@ describe("an incident of people", () => {
   });
 });
 
-describe("an incident that a monitor opens", () => {
+describe("an automatic incident", () => {
   const fields = { autoIncidentSeverity: "critical", degradedAfterMs: 500 };
 
-  test("is sent with its automatic updates to channels that are not attached; the others are notified of the monitor", async () => {
+  test("is sent with its updates to other channels than the monitor's, which get the outage itself", async () => {
     const { hook, inbox, watched, later } = await setUp();
     await using _ = hook;
     await using attached = await inbox();
@@ -195,7 +195,7 @@ describe("an incident that a monitor opens", () => {
   });
 
   for (const what of ["monitor", "group"])
-    test(`is not sent while the ${what} is muted, nor is its end to channels without its start`, async () => {
+    test(`is not sent while the ${what} is muted, nor its end to channels without its start`, async () => {
       const { hook, group, watched, later, muteGroup } = await setUp();
       await using _ = hook;
       const { id: groupId } = await group();
@@ -216,7 +216,7 @@ describe("an incident that a monitor opens", () => {
       expect(hook.heard()).toEqual(["incident.opened Backup is down"]);
     });
 
-  test("and that people resolve is not sent a second time when the monitor is up", async () => {
+  test("that was resolved manually is not sent as resolved again when the monitor is up", async () => {
     const { hook, api, watched, later } = await setUp();
     await using _ = hook;
     const backup = await watched([], fields);

@@ -7,7 +7,7 @@ import { apiRoutes } from "../support/records.ts";
 import { canary, newChannels } from "../support/samples.ts";
 import { answer, target } from "../support/target.ts";
 
-/** Two monitors that went down and came back, an incident, and a test, each at its own time. */
+/** Two monitors that went down and recovered, an incident, and a test, each at a different time. */
 async function history() {
   const made = await pager();
   const { api, later } = made;
@@ -51,7 +51,7 @@ describe("the log of alerts", () => {
     });
   });
 
-  test("can be asked for one monitor, one incident, one type, and page by page", async () => {
+  test("can be filtered by monitor, incident and type, and has pages", async () => {
     const { told, hook, a, incidentId, api } = await history();
     await using _ = hook;
     const types = async (query: string) => (await told(query)).map(({ type }) => type);
@@ -80,7 +80,7 @@ describe("the log of alerts", () => {
     expect(json.data).toEqual({ ...alert, deliveries });
   });
 
-  test("keeps alerts of a monitor that was renamed or removed", async () => {
+  test("retains alerts of a renamed or deleted monitor", async () => {
     const { api, told, hook, a } = await history();
     await using _ = hook;
     await a.change({ name: "Renamed" });
@@ -159,7 +159,7 @@ describe("the log of a channel's deliveries", () => {
   });
 });
 
-test("another organization sees nothing of it, and gets the answers that an unknown id gets", async () => {
+test("another organization sees none of it, and gets the same responses as for an unknown id", async () => {
   const made = await history();
   const { theirs, hook, a, told } = made;
   await using _ = hook;
@@ -188,7 +188,7 @@ test("another organization sees nothing of it, and gets the answers that an unkn
   expect(dump(made)).toBe(before);
 });
 
-test("no secret of a channel or the mail server, and nothing a receiver says, gets into an answer, the log or the database", async () => {
+test("no secret of a channel or mail server, and no text of a receiver, is in a response, the log or the database", async () => {
   const gossip = "GOSSIP-91c2";
   await using echo = await target();
   echo.reply((response) => {

@@ -1,3 +1,4 @@
+/** Alerts of outages, reminders and flapping monitors. */
 import { describe, expect, test } from "bun:test";
 import { pager } from "../support/pager.ts";
 import { answer, target } from "../support/target.ts";
@@ -7,7 +8,7 @@ const up = "monitor.up Backup";
 const degraded = "monitor.degraded Backup";
 const reminder = "monitor.reminder Backup";
 
-describe("an outage is notified of", () => {
+describe("an outage is reported", () => {
   test("to every enabled channel of its monitor, in the monitor's order, and to no other", async () => {
     const { inbox, watched, later, told, api } = await pager();
     await using first = await inbox();
@@ -93,7 +94,7 @@ describe("an outage is notified of", () => {
     expect(JSON.stringify([hook.asked, await told()])).not.toContain("S3CRET");
   });
 
-  test("and a slow monitor as degraded, also between its outage and its recovery", async () => {
+  test("and slowness as degraded, also between its outage and its recovery", async () => {
     const { inbox, watched, later } = await pager();
     await using hook = await inbox();
     const backup = await watched([hook], { degradedAfterMs: 500 });
@@ -137,7 +138,7 @@ describe("no channel is notified", () => {
       expect(hook.heard()).toEqual([down, down]);
     });
 
-  test("a second time of an outage that a pause interrupted, but of its end", async () => {
+  test("again of an outage that a pause interrupted, but of its end", async () => {
     const { inbox, watched, later } = await pager();
     await using hook = await inbox();
     const backup = await watched([hook]);
@@ -158,7 +159,7 @@ describe("no channel is notified", () => {
     expect(hook.heard()).toEqual([down, up]);
   });
 
-  test("of the end of an outage if it was detached meanwhile, also when attached again", async () => {
+  test("of the end of an outage after it was detached, even if it is attached again", async () => {
     const { inbox, watched, later } = await pager();
     await using hook = await inbox();
     const backup = await watched([hook]);
@@ -175,7 +176,7 @@ describe("no channel is notified", () => {
     expect(hook.heard()).toEqual([down]);
   });
 
-  test("of the end of an outage if it was attached or enabled during it, but of the outage after a pause", async () => {
+  test("of an outage's end if it was attached or enabled during it, but of an outage after a pause", async () => {
     const { inbox, watched, later, changeChannel } = await pager();
     await using first = await inbox();
     await using attached = await inbox();
@@ -232,7 +233,7 @@ describe("a reminder", () => {
   });
 
   test.each([1, 3_650])(
-    "comes although the clock was %d days ahead when the outage began",
+    "is sent even if the clock was %d days ahead when the outage began",
     async (days) => {
       const { inbox, watched, later, lasts, time } = await pager();
       await using hook = await inbox();
@@ -268,7 +269,7 @@ describe("a reminder", () => {
     expect(hook.heard()).toEqual([down, reminder, reminder]);
   });
 
-  test("is sent to all enabled channels, also to one that was attached meanwhile, which is then notified of the end", async () => {
+  test("is sent to all enabled channels; one that was attached meanwhile then gets the end as well", async () => {
     const { inbox, watched, later, lasts } = await pager();
     await using first = await inbox();
     await using second = await inbox();
@@ -283,7 +284,7 @@ describe("a reminder", () => {
     expect(second.heard()).toEqual([reminder, up]);
   });
 
-  test("does not come while the monitor is muted or paused", async () => {
+  test("is not sent while the monitor is muted or paused", async () => {
     const { inbox, watched, later, lasts } = await pager();
     await using hook = await inbox();
     const backup = await watched([hook], { reminderInterval: 60 });
@@ -297,12 +298,12 @@ describe("a reminder", () => {
   });
 });
 
-describe("a monitor that flaps", () => {
+describe("a flapping monitor", () => {
   async function flapper() {
     const made = await pager();
     const hook = await made.inbox();
     const backup = await made.watched([hook]);
-    /** Changes its state several times, with a pause of some seconds after each. */
+    /** Changes its state several times, with a delay of some seconds after each. */
     const turns = async (times: number, seconds = 60) => {
       for (let turn = 0; turn < times; turn++) {
         await backup.goes((await made.statusOf(backup.id)) === "down" ? "up" : "down");
@@ -315,7 +316,7 @@ describe("a monitor that flaps", () => {
   const flapping = "monitor.flapping Backup";
   const fiveTimes = Array.from({ length: 5 }, () => [down, up]).flat();
 
-  test("is notified of once, at the eleventh change in half an hour, and then not until it is steady", async () => {
+  test("is reported once, at the eleventh change in half an hour, and then not until it is steady", async () => {
     const { hook, turns, later } = await flapper();
     await using _ = hook;
     await turns(10);
@@ -330,7 +331,7 @@ describe("a monitor that flaps", () => {
     expect(hook.heard()).toEqual([...fiveTimes, flapping, up]);
   });
 
-  test("is sent as down if it stays down, and counts afresh from then on", async () => {
+  test("is sent as down if it stays down, and its count restarts", async () => {
     const { hook, turns, lasts } = await flapper();
     await using _ = hook;
     await turns(11);
@@ -350,7 +351,7 @@ describe("a monitor that flaps", () => {
     expect(hook.heard()).toHaveLength(24);
   });
 
-  test("was not: a pause begins anew", async () => {
+  test("is not flapping after a pause, which resets the count", async () => {
     const { hook, turns, backup, later } = await flapper();
     await using _ = hook;
     await turns(10);
@@ -362,7 +363,7 @@ describe("a monitor that flaps", () => {
     expect(hook.heard()).toEqual([...fiveTimes, down]);
   });
 
-  test("sends no reminders; a channel that was attached meanwhile is notified of the steady state only if it is a problem", async () => {
+  test("sends no reminders; a channel that was attached meanwhile gets only a steady problem", async () => {
     const { hook, inbox, turns, backup, lasts } = await flapper();
     await using _ = hook;
     await using late = await inbox();

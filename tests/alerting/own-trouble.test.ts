@@ -4,7 +4,7 @@ import { subscriberReceivers } from "../../src/status-pages/subscribers/receiver
 import { pager } from "../support/pager.ts";
 import { answer } from "../support/target.ts";
 
-/** Alerts of a machine that stands still or loses its network during a test. */
+/** Alerts of a machine that is suspended or loses its network during a test. */
 async function troubled() {
   const made = await pager();
   const world = { lacked: null as string | null, runningSince: 0 };
@@ -16,7 +16,7 @@ async function troubled() {
     lackedSince: () => world.lacked,
     runningSince: () => world.runningSince,
   });
-  /** Creates deliveries from events, and sends them when they have gathered. */
+  /** Creates deliveries from events, and sends them after the digest delay. */
   const send = async () => {
     await alerts.runOnce();
     made.time.now += 10_000;
@@ -25,7 +25,7 @@ async function troubled() {
   return { ...made, world, send };
 }
 
-test("after a standstill no reminder says that a monitor is still down until it has been checked again", async () => {
+test("after a suspension no reminder is sent for a monitor until it is checked again", async () => {
   const made = await troubled();
   await using hook = await made.inbox();
   await using shop = await made.site({
@@ -46,7 +46,7 @@ test("after a standstill no reminder says that a monitor is still down until it 
   expect(hook.heard()).toEqual(["monitor.down Shop", "monitor.reminder Shop"]);
 });
 
-test("a delivery that fails for trouble of this machine is tried again, and is not the channel's fault", async () => {
+test("a delivery that fails because of this machine is retried, and is not the channel's failure", async () => {
   const made = await troubled();
   await using hook = await made.inbox({}, answer(503));
   await using shop = await made.site({ interval: 10, alertChannelIds: [hook.id] });

@@ -23,7 +23,7 @@ const pauses: Record<
 };
 
 for (const [what, pauseOf] of Object.entries(pauses))
-  describe(`a pause by way of ${what}`, () => {
+  describe(`a pause of ${what}`, () => {
     /** A checked site with a channel. */
     async function watched() {
       const made = await pager();
@@ -37,7 +37,7 @@ for (const [what, pauseOf] of Object.entries(pauses))
         ...made,
         hook,
         shop,
-        /** Checks continue, and due alerts are sent. */
+        /** Runs checks and sends due alerts. */
         async goesOn(seconds: number) {
           await made.pass(seconds);
           await made.later();
@@ -50,7 +50,7 @@ for (const [what, pauseOf] of Object.entries(pauses))
       };
     }
 
-    test("is not sent, nor its end, while all is well", async () => {
+    test("is not sent, nor its end, while everything is up", async () => {
       await using made = await watched();
       await made.goesOn(20);
       await made.pause(true);
@@ -61,7 +61,7 @@ for (const [what, pauseOf] of Object.entries(pauses))
       expect(made.hook.heard()).toEqual([]);
     });
 
-    test("holds back an outage, which is sent once it is over", async () => {
+    test("delays an outage, which is sent once the pause is over", async () => {
       await using made = await watched();
       await made.pause(true);
       made.shop.fails();

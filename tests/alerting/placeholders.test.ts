@@ -36,7 +36,7 @@ async function expectRefused(type: string, named: string, ...refused: object[]) 
 
 describe("a template", () => {
   for (const type of Object.keys(newChannels).filter((type) => !fixed.includes(type)))
-    test(`of ${type} takes every placeholder there is, and no other`, async () => {
+    test(`of ${type} accepts every placeholder that exists, and no other`, async () => {
       const { channel, api } = await dashboard();
       const { id } = await channel({ ...complete(type), template: every });
       expect((await api("GET", `${path}/${id}`)).json.data.template).toBe(every);
@@ -45,16 +45,16 @@ describe("a template", () => {
     });
 
   for (const type of fixed)
-    test(`is not taken by ${type}, whose receivers are machines`, () =>
+    test(`is rejected for ${type}, whose receivers are programs`, () =>
       expectRefused(type, "template", { template: "{{monitor}}" }));
 
-  test("too long or with control characters is refused", async () => {
+  test("that is too long or has control characters is rejected", async () => {
     const wrong = ["x".repeat(2_001), "bell \u0007", 7];
     await expectRefused("slack", "template", ...wrong.map((template) => ({ template })));
   });
 });
 
-describe("the text of the user's own", () => {
+describe("a custom template", () => {
   /** The message of an ntfy channel with this template. */
   async function told(template: string | null) {
     const made = await pager();
@@ -65,7 +65,7 @@ describe("the text of the user's own", () => {
     return { ...made, channel, texts, server };
   }
 
-  test("is filled in for alerts about one monitor", async () => {
+  test("is used for alerts about one monitor", async () => {
     const { channel, texts, server, watched, group, later, time } = await told(every);
     await using _ = server;
     const { id: groupId } = await group({ name: "Nightly" });
@@ -94,7 +94,7 @@ describe("the text of the user's own", () => {
     expect(up).toMatch(/^Backup\|up\|.*\|42 ms\|Nightly\|\|nas, eu\|Tapes \{\{url\}\}\|http/);
   });
 
-  test("may have spaces in its placeholders, and lines", async () => {
+  test("can have spaces in its placeholders, and several lines", async () => {
     const { channel, texts, server, watched, later } = await told("{{ monitor }}\nis {{status}}!");
     await using _ = server;
     await (await watched([channel])).goes("down");
@@ -102,7 +102,7 @@ describe("the text of the user's own", () => {
     expect(texts()).toEqual(["Backup\nis down!"]);
   });
 
-  test("is neither in digests nor in alerts of incidents, channels or tests", async () => {
+  test("is not used in digests or in alerts of incidents, channels or tests", async () => {
     const { api, channel, texts, server, watched, later, inbox } = await told("MINE {{monitor}}");
     await using _ = server;
     const jobs = await Promise.all(["A", "B"].map((name) => watched([channel], { name })));
@@ -124,7 +124,7 @@ describe("the text of the user's own", () => {
   });
 });
 
-describe("refused, naming the field:", () => {
+describe("rejected with the field:", () => {
   const notOfTheWeb = [
     "ftp://bot.lan",
     "file:///etc/passwd",
@@ -158,15 +158,15 @@ describe("refused, naming the field:", () => {
     ]),
   ];
   for (const [type, field] of fields) {
-    test(`${type} with a ${field} that is not of the web`, async () => {
+    test(`${type} with a ${field} that is not http or https`, async () => {
       await expectRefused(type, field, ...notOfTheWeb.map((url) => ({ [field]: url })));
     });
-    test(`${type} with a ${field} at an address that is blocked`, async () => {
+    test(`${type} with a ${field} at a blocked address`, async () => {
       await expectRefused(type, field, ...blocked.map((url) => ({ [field]: url })));
     });
   }
 
-  test("an e-mail address without a domain, or one that would write headers", async () => {
+  test("an e-mail address without a domain, or one that adds headers", async () => {
     const wrong = ["oncall", "oncall@", "@team.example", "a@b.example\r\nBcc: c@d.example"];
     const refused = wrong.map((to) => ({ to: ["ok@team.example", to] }));
     await expectRefused("email", "to[1]", ...refused);
@@ -194,6 +194,6 @@ describe("refused, naming the field:", () => {
     "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw!",
     "whsec_AAAAA",
   ])
-    test(`a signing secret that is no Base64: ${secret}`, () =>
+    test(`a signing secret that is not Base64: ${secret}`, () =>
       expectRefused("webhook", "secret", { secret }));
 });

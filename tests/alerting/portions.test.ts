@@ -5,7 +5,7 @@ import { SubscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts"
 import { pager } from "../support/pager.ts";
 import { publisher } from "../support/subscribing.ts";
 
-// A fiftieth of the rows that one write has in production.
+// A fiftieth of the rows per write in production.
 const rowsAtOnce = 40;
 const channels = 22;
 
@@ -25,7 +25,7 @@ function watchWrites(store: Store, fails: (write: number) => boolean = () => fal
   return sizes;
 }
 
-/** A monitor with more channels than one write takes; every other one opens cases. */
+/** A monitor with more channels than fit into one write; every other one opens cases. */
 async function widely() {
   const services = { status: 202, headers: new Map<string, string>(), body: "{}" };
   const made = await pager({ exchange: async () => services });
@@ -62,7 +62,7 @@ async function widely() {
 
 const once = { channels, deliveries: channels, alerts: 1 };
 
-/** Continues until the log was read; failed writes are repeated by an engine without state in memory. */
+/** Runs until the log is read. Failed writes are repeated by an engine without state in memory. */
 async function settled({
   later,
   restart,
@@ -73,9 +73,9 @@ async function settled({
   }
 }
 
-describe("an alert with more channels than one write takes", () => {
+describe("an alert with more channels than fit into one write", () => {
   for (const dies of [null, 0, 1, 2])
-    test(`is sent to each of them once${dies === null ? "" : `, though the machine stops before its write ${dies}`}`, async () => {
+    test(`is sent to each of them once${dies === null ? "" : `, even if the machine stops before write ${dies}`}`, async () => {
       const made = await widely();
       const sizes = watchWrites(made.store, (write) => write === dies);
       for (const [status, type] of [
@@ -92,7 +92,7 @@ describe("an alert with more channels than one write takes", () => {
       expect(left).toEqual([[0]]);
     });
 
-  test("has reminders and closed cases in portions as well", async () => {
+  test("has reminders and closed cases in several writes as well", async () => {
     const made = await widely();
     await made.job.goes("down");
     await settled(made);
@@ -115,7 +115,7 @@ describe("an alert with more channels than one write takes", () => {
     for (const size of sizes) expect(size).toBeLessThan(rowsAtOnce * 1.5);
   });
 
-  test("among others' events holds none of these up, and keeps their order", async () => {
+  test("delays no events of others, and stays in order", async () => {
     const made = await widely();
     const { job, other } = made;
     const sizes = watchWrites(made.store);
@@ -136,10 +136,10 @@ describe("an alert with more channels than one write takes", () => {
   });
 });
 
-describe("a notice for more subscribers than one write takes", () => {
+describe("a notice for more subscribers than fit into one write", () => {
   const many = 90;
   for (const dies of [null, 1, 2])
-    test(`is told to each of them once${dies === null ? "" : `, though the machine stops before its write ${dies}`}`, async () => {
+    test(`is sent to each of them once${dies === null ? "" : `, even if the machine stops before write ${dies}`}`, async () => {
       await using made = await publisher();
       const one = await made.added({ type: "webhook", url: "http://bot.lan/0" });
       const copy = made.database.query(

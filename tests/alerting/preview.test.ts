@@ -47,7 +47,7 @@ test("a preview has every channel of the organization in one of two lists", asyn
   });
 });
 
-describe("a preview says", () => {
+describe("a preview shows", () => {
   test("that a channel is disabled", async () => {
     const { reason } = await previewed({}, { enabled: false });
     expect(await reason()).toBe("Office is disabled.");
@@ -72,7 +72,7 @@ describe("a preview says", () => {
       expect(await reason()).toBe(`Office gets no alerts while the monitor's group is ${what}.`);
     });
 
-  test("that a maintenance is under way", async () => {
+  test("that maintenance is running", async () => {
     const { reason, database } = await previewed();
     database.run("UPDATE monitor_states SET status = 'maintenance'");
     expect(await reason()).toBe("Office gets no alerts until the maintenance is over.");
@@ -92,7 +92,7 @@ describe("a preview says", () => {
   });
 });
 
-test("a preview is right: exactly the channels that it names are notified", async () => {
+test("exactly the channels in a preview are notified", async () => {
   const { inbox, watched, group, later, api, database } = await pager();
   await using attached = await inbox();
   await using off = await inbox({ enabled: false });
@@ -113,7 +113,7 @@ test("a preview is right: exactly the channels that it names are notified", asyn
   }
 });
 
-test("a preview of an unknown monitor, and of another organization's, is 404", async () => {
+test("a preview of an unknown monitor, or of another organization's, is 404", async () => {
   const { backup, api, theirs } = await previewed();
   for (const answer of [
     await api("GET", `/api/v1/monitors/${unknownId}/alert-preview`),

@@ -1,3 +1,4 @@
+/** Pure rules of the delivery queue: order, early attempts, clock changes and retries. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
@@ -29,7 +30,7 @@ const fresh = (id: string, subjects: string[], fields: Partial<Queued> = {}): Qu
   closesCase: false,
   ...fields,
 });
-/** A delivery that failed a minute ago and is retried in four minutes. */
+/** A delivery that failed a minute ago and is due again in four minutes. */
 const failing = (id: string, subjects: string[], fields: Partial<Queued> = {}): Queued =>
   fresh(id, subjects, {
     attempts: 4,
@@ -47,39 +48,43 @@ const past = { dueAt: now - second };
 const taken = { leasedUntil: now + 20 * second };
 const justTried = { lastAttemptAt: now - 14 * second };
 
-describe("of a channel's deliveries", () => {
+describe("the next delivery of a channel", () => {
   test.each([
-    ["none goes where none is", goes(), "nothing"],
-    ["one that is due goes", goes(fresh("a", ["shop"])), "a"],
-    ["none before its time", goes(fresh("a", ["shop"], soon)), "nothing"],
-    ["the oldest goes first", goes(fresh("a", ["shop"]), fresh("b", ["mail"], past)), "a"],
-    ["one that gathers holds up no other", goes(fresh("a", [], soon), fresh("b", ["mail"])), "b"],
+    ["is none in an empty queue", goes(), "nothing"],
+    ["is the one that is due", goes(fresh("a", ["shop"])), "a"],
+    ["is none before its due time", goes(fresh("a", ["shop"], soon)), "nothing"],
+    ["is the oldest", goes(fresh("a", ["shop"]), fresh("b", ["mail"], past)), "a"],
     [
-      "none overtakes of its subject",
+      "is not delayed by a digest that is still collecting",
+      goes(fresh("a", [], soon), fresh("b", ["mail"])),
+      "b",
+    ],
+    [
+      "does not overtake another of the same subject",
       goes(fresh("a", ["x", "y"], soon), fresh("b", ["y"])),
       "nothing",
     ],
-    ["none is sent twice at a time", goes(fresh("a", ["shop"], taken)), "nothing"],
-    ["one whose sender died goes again", goes(fresh("a", [], { leasedUntil: now })), "a"],
-    ["another passes a failing one", goes(failing("a", ["shop"]), fresh("b", ["mail"])), "b"],
-    ["a failing one goes when it is due", goes(failing("a", ["shop"], past)), "a"],
+    ["is not one in flight", goes(fresh("a", ["shop"], taken)), "nothing"],
+    ["is one whose sender died", goes(fresh("a", [], { leasedUntil: now })), "a"],
+    ["passes a failing one", goes(failing("a", ["shop"]), fresh("b", ["mail"])), "b"],
+    ["is a failing one when it is due", goes(failing("a", ["shop"], past)), "a"],
     [
-      "none passes where two fail",
+      "is none while two fail",
       goes(failing("a", ["x"], justTried), failing("b", ["y"], justTried), fresh("c", ["z"])),
       "nothing",
     ],
     [
-      "of two that fail the one that is due goes",
+      "is the due one of two failing ones",
       goes(failing("a", ["x"]), failing("b", ["y"], past), fresh("c", ["z"])),
       "b",
     ],
     [
-      "the end of an outage waits for word of the outage",
+      "is not the end of an outage before the outage arrived",
       goes(failing("a", ["shop"], justTried), fresh("b", ["shop"])),
       "nothing",
     ],
     [
-      "but not for one of several who does not get it",
+      "is that end if only some recipients do not get the outage",
       goes(
         failing("a", ["shop"], { ...justTried, progress: reached("ann") }),
         fresh("b", ["shop"]),
@@ -87,7 +92,7 @@ describe("of a channel's deliveries", () => {
       "b",
     ],
     [
-      "nor where nobody can tell who did",
+      "is that end if the recipients of the outage are unknown",
       goes(
         failing("a", ["shop"], { ...justTried, progress: { reached: null, refused: [] } }),
         fresh("b", ["shop"]),
@@ -95,7 +100,7 @@ describe("of a channel's deliveries", () => {
       "b",
     ],
     [
-      "but for one that reached nobody and was refused by some",
+      "is not that end if some recipients rejected the outage and none got it",
       goes(
         failing("a", ["shop"], { ...justTried, progress: { reached: [], refused: ["ann"] } }),
         fresh("b", ["shop"]),
@@ -103,7 +108,7 @@ describe("of a channel's deliveries", () => {
       "nothing",
     ],
     [
-      "two that reached some do not mean that the channel is down",
+      "can pass two failing ones that reached some recipients",
       goes(
         failing("a", ["x"], { ...justTried, progress: reached("ann") }),
         failing("b", ["y"], { ...justTried, progress: reached("ann") }),
@@ -114,10 +119,10 @@ describe("of a channel's deliveries", () => {
   ])("%s", (_, next, wanted) => expect(next).toBe(wanted));
 });
 
-describe("news that has to wait", () => {
+describe("a waiting new delivery", () => {
   const news = fresh("b", ["shop"]);
   test.each([
-    ["has a failing delivery tried early", goes(failing("a", ["shop"]), news), "a"],
+    ["causes an early retry of a failing one", goes(failing("a", ["shop"]), news), "a"],
     [
       "but not within 15 seconds of the last attempt",
       goes(failing("a", ["shop"], { lastAttemptAt: now - 15 * second + 1 }), news),
@@ -134,13 +139,13 @@ describe("news that has to wait", () => {
       "nothing",
     ],
     [
-      "nor for what was due at the last attempt already",
+      "nor if it was already due at the last attempt",
       goes(failing("a", ["shop"]), fresh("b", ["shop"], { dueAt: now - minute })),
       "nothing",
     ],
-    ["nor while an attempt is under way", goes(failing("a", ["shop"], taken), news), "nothing"],
+    ["nor during an attempt", goes(failing("a", ["shop"], taken), news), "nothing"],
     [
-      "does so, too, where the whole channel fails, from the oldest on",
+      "does so also if the whole channel fails, starting with the oldest",
       goes(failing("a", ["x"]), failing("b", ["y"]), fresh("c", ["z"])),
       "a",
     ],
@@ -151,14 +156,14 @@ describe("a clock", () => {
   const far = (fields: Partial<Queued>) => goes(fresh("a", ["shop"], fields));
   test.each([
     ["that was set back by days delays nothing", far({ dueAt: now + 48 * hour }), "a"],
-    ["nor a lease of those days", far({ leasedUntil: now + 48 * hour }), "a"],
+    ["does not extend a lease by those days", far({ leasedUntil: now + 48 * hour }), "a"],
     [
-      "that is right leaves a wait of an hour and more alone",
+      "that is right does not shorten a wait of an hour or more",
       far({ dueAt: now + 1.2 * hour }),
       "nothing",
     ],
-    ["that was set forward lets what waited go", far({ dueAt: now - 48 * hour }), "a"],
-    ["set forward ends leases", far({ leasedUntil: now - 48 * hour }), "a"],
+    ["that was set forward makes waiting deliveries due", far({ dueAt: now - 48 * hour }), "a"],
+    ["that was set forward ends leases", far({ leasedUntil: now - 48 * hour }), "a"],
   ])("%s", (_, next, wanted) => expect(next).toBe(wanted));
 });
 
@@ -196,32 +201,40 @@ describe("a failed delivery", () => {
     [4, 900],
     [5, 900],
     [90, 900],
-  ])("after %i retries is tried again in %i s, give or take a fifth", (retries, seconds) => {
+  ])("after %i retries is retried in %i s, ± a fifth", (retries, seconds) => {
     const waits = [0, 0.5, 1].map((random) => wait(retries, { random }));
     expect(waits).toEqual([seconds * 0.8, seconds, seconds * 1.2]);
   });
 
   test.each([
-    ["a receiver that asks for patience gets it", wait(0, { patience: 120 }), 120],
-    ["up to an hour", wait(0, { patience: 86_400 }), 3_600],
-    ["whatever it asks for", wait(0, { patience: Infinity }), 3_600],
-    ["without any spread", wait(0, { patience: 120, random: 1 }), 120],
-    ["one that asks for less than usual is not hurried", wait(4, { patience: 10 }), 900],
-    ["an early attempt leaves the next as it was", wait(4, { dueAt: now + 5 * minute }), 300],
-    ["unless patience is asked for", wait(4, { dueAt: now + 5 * minute, patience: 400 }), 400],
+    ["waits for the Retry-After of its receiver", wait(0, { patience: 120 }), 120],
+    ["waits at most an hour", wait(0, { patience: 86_400 }), 3_600],
+    ["waits at most an hour for any Retry-After", wait(0, { patience: Infinity }), 3_600],
+    ["waits without random variation", wait(0, { patience: 120, random: 1 }), 120],
+    ["is not retried earlier for a short Retry-After", wait(4, { patience: 10 }), 900],
+    [
+      "leaves the next attempt unchanged after an early one",
+      wait(4, { dueAt: now + 5 * minute }),
+      300,
+    ],
+    [
+      "delays it after an early one with Retry-After",
+      wait(4, { dueAt: now + 5 * minute, patience: 400 }),
+      400,
+    ],
   ])("%s", (_, seconds, wanted) => expect(seconds).toBe(wanted));
 
   const ago = (ms: number) => ({ firstAttemptAt: now - ms });
   test.each([
-    ["is tried for the last time 24 hours after the first", ago(24 * hour - 15 * minute), 900],
+    ["is attempted for the last time 24 hours after the first", ago(24 * hour - 15 * minute), 900],
     ["is then given up", ago(24 * hour - 15 * minute + 1), null],
-    ["is given up where patience lasts longer", { ...ago(23.5 * hour), patience: 3_600 }, null],
+    ["is given up if Retry-After ends later", { ...ago(23.5 * hour), patience: 3_600 }, null],
     ["is given up once the clock was set forward by days", ago(72 * hour), null],
-    ["goes on when the clock was set back by days", ago(-72 * hour), 900],
-    ["is not tied to a due time before the clock was set back", { dueAt: now + 72 * hour }, 900],
+    ["continues when the clock was set back by days", ago(-72 * hour), 900],
+    ["ignores a due time from before the clock was set back", { dueAt: now + 72 * hour }, 900],
   ])("%s", (_, course, wanted) => expect(wait(9, course)).toBe(wanted));
 
-  test("keeps within the bounds, whatever chance says", () => {
+  test("stays within the limits for any random value", () => {
     const random = fc.double({ min: 0, max: 1, noNaN: true });
     const sinceFirst = fc.integer({ min: 0, max: 25 * hour });
     fc.assert(
@@ -241,7 +254,7 @@ describe("a failed delivery", () => {
   });
 });
 
-test("whatever waits, one subject's news keep their order, and what is sent was due or prompted", () => {
+test("for any queue, deliveries of one subject stay in order, and only due or prompted ones are sent", () => {
   const subject = fc.constantFrom("x", "y", "z");
   const tried = fc.record({
     attempts: fc.constantFrom(0, 0, 1, 5),
@@ -292,16 +305,16 @@ describe("a failure that looks permanent", () => {
     return wait(40, { caseKey: "signalbox-1", doubtfulSince: began, firstAttemptAt: began });
   };
   test.each([
-    ["is tried again like anything else", since(0, 0), 5],
-    ["while an hour of that has not passed", since(45), 900],
-    ["and not after it", since(45.1), null],
+    ["is retried like any other", since(0, 0), 5],
+    ["is retried during its first hour", since(45), 900],
+    ["is not retried after it", since(45.1), null],
     [
-      "however young it is itself",
+      "counts the hour from the channel's first failure",
       wait(4, { doubtfulSince: now - hour, firstAttemptAt: now }),
       null,
     ],
-    ["but 24 hours where it opens or closes a case", caseFor(23), 900],
-    ["and no longer", caseFor(24), null],
+    ["is retried for 24 hours if it opens or closes a case", caseFor(23), 900],
+    ["is then given up as well", caseFor(24), null],
   ])("%s", (_, seconds, wanted) => expect(seconds).toBe(wanted));
 });
 
@@ -311,14 +324,14 @@ describe("a delivery with unknown recipients", () => {
     [0, 5],
     [1, 15],
     [2, null],
-  ])("after %i attempts has its next in %p s", (attempts, seconds) =>
+  ])("after %i attempts is retried in %p s", (attempts, seconds) =>
     expect(wait(attempts, { progress })).toBe(seconds),
   );
-  test("and deliveries with known recipients go on for the others", () =>
+  test("does not affect deliveries with known recipients", () =>
     expect(wait(40, { progress: reached("ann") })).toBe(900));
 });
 
-test("patience holds for an hour at most", () => {
+test("waits for a Retry-After of at most an hour", () => {
   expect([undefined, 0, 17, 1e9].map((seconds) => heldUntil(seconds, now))).toEqual([
     null,
     null,

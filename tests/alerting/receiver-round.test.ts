@@ -4,7 +4,7 @@ import { testAppliance } from "../support/appliance.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 
-/** Waiting deliveries: numbers of receivers per organization, and of deliveries per receiver. */
+/** Waiting deliveries: the number of receivers per organization and of deliveries per receiver. */
 async function waiting() {
   const { store, database } = await testAppliance();
   database.run("pragma foreign_keys = off");
@@ -37,7 +37,7 @@ async function waiting() {
   };
 }
 
-test("a look examines a bounded part of all receivers in rounds, and leaves no organization out", async () => {
+test("a poll examines a limited part of all receivers in rounds, and omits no organization", async () => {
   const { add, round } = await waiting();
   for (let number = 0; number < 4_000; number++)
     for (const _ of [1, 2, 3]) add("large", `r${String(number).padStart(4, "0")}`);
@@ -65,21 +65,13 @@ test("a look examines a bounded part of all receivers in rounds, and leaves no o
 const minute = 60_000;
 
 test.each<[string, { attempts?: number; dueIn?: number; heldFor?: number }[], boolean]>([
-  ["what is due", [{}], true],
-  ["nothing that is not", [{ dueIn: 1 }], false],
-  ["what the clock set back made far", [{ dueIn: 600 * minute }], true],
-  [
-    "nothing of whoever asked for patience",
-    [{ attempts: 1, dueIn: -1, heldFor: minute }, {}],
-    false,
-  ],
-  ["it when that is over", [{ attempts: 1, dueIn: -1, heldFor: 0 }, {}], true],
-  [
-    "it when the clock was set back since",
-    [{ attempts: 1, dueIn: -1, heldFor: 600 * minute }],
-    true,
-  ],
-])("a look finds %s", async (_what, deliveries, isFound) => {
+  ["due deliveries", [{}], true],
+  ["no deliveries that are not due", [{ dueIn: 1 }], false],
+  ["deliveries made distant by a clock that was set back", [{ dueIn: 600 * minute }], true],
+  ["no deliveries held by a Retry-After", [{ attempts: 1, dueIn: -1, heldFor: minute }, {}], false],
+  ["those after it has passed", [{ attempts: 1, dueIn: -1, heldFor: 0 }, {}], true],
+  ["those after the clock was set back", [{ attempts: 1, dueIn: -1, heldFor: 600 * minute }], true],
+])("a poll finds %s", async (_what, deliveries, isFound) => {
   for (const type of ["channel", "webhook", "mailbox"] as const) {
     const { add, round } = await waiting();
     for (const one of deliveries) add("a", "r", { type, ...one });
@@ -104,7 +96,7 @@ test("a receiver behind a failing delivery is found if a new one causes an early
   ]);
 });
 
-test("those come first that have not failed", async () => {
+test("receivers without failures are first", async () => {
   const { add, round } = await waiting();
   add("a", "failing", { attempts: 1 });
   add("a", "well");

@@ -1,3 +1,4 @@
+/** Mailboxes of one channel that reject a mail, while others accept it. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { mailServer } from "../support/mail-server.ts";
@@ -31,13 +32,13 @@ async function mailing(refusals: Record<string, number>) {
 
 const down = "Backup is down";
 const up = "Backup is up again";
-/** As in messages. */
+/** The time as in messages. */
 const now = ({ time }: { time: { now: number } }) =>
   `${new Date(time.now).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 const name = (...addresses: string[]) => addresses.join(" ");
 
-describe("a mailbox that is refused for now", () => {
-  test("is tried again alone, also after a restart, with the mail that the others got", async () => {
+describe("a mailbox that temporarily rejects mails", () => {
+  test("is retried alone, also after a restart, with the same mail", async () => {
     await using made = await mailing({ [cid]: 451 });
     await made.backup.goes("down");
     for (const seconds of [10, 6, 16, 61, 301]) {
@@ -62,7 +63,7 @@ describe("a mailbox that is refused for now", () => {
     expect((await made.channelOf(made.team)).lastError).toBeNull();
   });
 
-  test("delays neither the end of the outage for the others nor other alerts, and gets both in one", async () => {
+  test("delays neither the end for the others nor other alerts, and gets both in one mail", async () => {
     await using made = await mailing({ [cid]: 450 });
     const other = await made.watched([made.team], { name: "Other" });
     await made.backup.goes("down");
@@ -115,7 +116,7 @@ describe("a mailbox that is refused for now", () => {
     expect(made.sent()).toEqual([`${down}: ${name(ann, bob)}`, `${up}: ${name(ann, bob)}`]);
   });
 
-  test("is tried where another is refused for good, which is not", async () => {
+  test("is retried if another rejects permanently, which is not retried", async () => {
     await using made = await mailing({ [bob]: 550, [cid]: 451 });
     await made.backup.goes("down");
     await made.later();
@@ -128,7 +129,7 @@ describe("a mailbox that is refused for now", () => {
     );
   });
 
-  test("and then taken from the channel is not tried any more", async () => {
+  test("and is then removed from the channel is not retried", async () => {
     await using made = await mailing({ [cid]: 451 });
     await made.backup.goes("down");
     await made.later();
@@ -139,7 +140,7 @@ describe("a mailbox that is refused for now", () => {
   });
 });
 
-test("all that are refused for good end it; all that are refused for now do not", async () => {
+test("only permanent rejections by all mailboxes end a delivery", async () => {
   await using gone = await mailing({ [ann]: 550, [bob]: 550, [cid]: 550 });
   await gone.backup.goes("down");
   await gone.later();
@@ -155,7 +156,7 @@ test("all that are refused for good end it; all that are refused for now do not"
   expect(late.sent()).toEqual([`${down}: ${name(ann, cid)}`]);
 });
 
-test("a delivery that reports no recipients is attempted three times in all, and counts as delivered", async () => {
+test("a delivery without known recipients is attempted three times, and counts as delivered", async () => {
   await using service = await target(answer(424));
   await using made = {
     ...(await pager({
@@ -193,7 +194,7 @@ describe("no recipient gets an end without its start", () => {
         ),
       );
 
-  test("where it was refused for good", async () => {
+  test("if it was rejected permanently", async () => {
     await using made = await mailing({ [cid]: 552 });
     await made.backup.goes("down");
     await made.later();
@@ -204,7 +205,7 @@ describe("no recipient gets an end without its start", () => {
     expect(toldTo(made.mails, cid)).toEqual([["down", "up again"]]);
   });
 
-  test("where they joined the channel during the outage", async () => {
+  test("if they joined the channel during the outage", async () => {
     await using made = await mailing({});
     await made.changeChannel(made.team, { to: [ann] });
     await made.backup.goes("down");
@@ -216,7 +217,7 @@ describe("no recipient gets an end without its start", () => {
     expect(toldTo(made.mails, bob)).toEqual([["down", "up again"]]);
   });
 
-  test("if a reminder reached them instead, they get the end alone", async () => {
+  test("if a reminder reached them instead, they get only the end", async () => {
     await using made = await mailing({ [cid]: 450 });
     await made.backup.change({ reminderInterval: 3_600 });
     await made.backup.goes("down");
@@ -229,7 +230,7 @@ describe("no recipient gets an end without its start", () => {
     expect(toldTo(made.mails, cid).slice(-2)).toEqual([["still down"], ["up again"]]);
   });
 
-  test("in a digest with other news", async () => {
+  test("in a digest with other alerts", async () => {
     await using made = await mailing({ [cid]: 450 });
     const other = await made.watched([made.team], { name: "Other" });
     await made.backup.goes("down");
@@ -268,7 +269,7 @@ describe("no recipient gets an end without its start", () => {
     fc.constantFrom(10, 70, 400, 4_000),
   );
 
-  test("whatever is rejected when, all recipients that are not rejected permanently know the end", async () => {
+  test("for any rejections, all recipients except permanently rejecting ones get the end", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 16 }), async (steps: Step[]) => {
         await using made = await mailing({});

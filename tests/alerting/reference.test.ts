@@ -63,7 +63,7 @@ const action = fc.oneof(
   one(5, "remind", index, fc.constantFrom(null, 300, 600, 3_600)),
   one(3, "automatic", index, yes),
   one(3, "create", index, yes),
-  // The last channel stays: without one, nothing is counted or remembered.
+  // The last channel remains: without one, nothing is counted or stored.
   one(2, "remove", fc.constantFrom(0, 1)),
   one(
     4,
@@ -81,7 +81,7 @@ const action = fc.oneof(
   one(6, "post", fc.nat(1), fc.constantFrom(...post)),
 );
 
-test("a monitor that flapped has no such past after a pause", () =>
+test("a pause resets a monitor's flapping", () =>
   asTheRulesSay(
     ["flutter", 0, 11, 5, true],
     ["renew", 0],
@@ -99,11 +99,11 @@ const lostOn = (word: Action): Action[] => [
 
 test.each<[string, Action[]]>([
   [
-    "a degradation, but not that it got an outage",
+    "a degradation, but not of the later outage",
     [["report", 0, "slow"], ...lostOn(["report", 0, "down"]), ["report", 0, "up"]],
   ],
   [
-    "an outage, but no reminder, disabled at that time",
+    "an outage, but disabled during its reminder",
     [
       ["remind", 0, 300],
       ["report", 0, "down"],
@@ -116,14 +116,14 @@ test.each<[string, Action[]]>([
     ],
   ],
   [
-    "an incident, but not all of its updates",
+    "an incident, but not of all its updates",
     [["open", null], ...lostOn(["post", 0, post[0]]), ["post", 0, post[1]]],
   ],
 ])("a channel that was notified of %s is notified of the end", (_, actions) =>
   asTheRulesSay(...actions),
 );
 
-test("channels get the alerts of the model, whatever happens", async () => {
+test("channels get the alerts of the model, for any sequence of events", async () => {
   const actions = fc.array(action, { minLength: 1, maxLength: 40, size: "max" });
   await fc.assert(
     fc.asyncProperty(actions, (all) => asTheRulesSay(...all)),
@@ -131,7 +131,7 @@ test("channels get the alerts of the model, whatever happens", async () => {
   );
 });
 
-/** The alerts of the pure rules for a history of one monitor. */
+/** Alerts according to the pure rules for a history of one monitor. */
 function toldByRules(history: readonly ModelEvent[], reminderMs: number | null): string[] {
   const lines: string[] = [];
   const told = new Map<string, { state: NotifiedState }>();

@@ -33,7 +33,7 @@ test("the delivery log is stored for 90 days, and waiting deliveries until they 
   expect(await left()).toEqual([1, 1]);
 });
 
-test("the end of an outage is sent although the log no longer has its start", async () => {
+test("the end of an outage is sent even if the log no longer has its start", async () => {
   const { inbox, watched, later, store, time } = await pager();
   await using hook = await inbox();
   const backup = await watched([hook]);

@@ -1,3 +1,4 @@
+/** Pure rules that decide which channels are notified of a change. */
 import { describe, expect, test } from "bun:test";
 import {
   afterChange,
@@ -29,7 +30,7 @@ const everybody: Knows = { mail: "down", chat: "down" };
 const told = (states: Knows = {}) =>
   new Map(Object.entries(states).map(([channel, state]) => [channel, { state }]));
 
-/** As `down to mail`; empty if no channel is notified. */
+/** Formats a step like `down to mail`; empty if no channel is notified. */
 const said = (step: Step | null) =>
   !step?.alert
     ? ""
@@ -87,19 +88,19 @@ describe("a change of state", () => {
     },
   );
 
-  test("with a recovery the problem is over for all channels: notified or not, muted, detached", () => {
+  test("a recovery ends the problem for all channels: notified or not, muted, detached", () => {
     for (const knows of [{}, { mail: "down" }] as Knows[])
       for (const to of [all, muted, nobody])
         for (const states of ["down > up", "pending > up", "maintenance > up"])
           expect(went(states, knows, { to }).isOver).toBe(true);
   });
 
-  test("with nothing else is it over", () => {
+  test("nothing else ends the problem", () => {
     for (const to of ["down", "degraded", "pending", "maintenance"])
       expect(went(`up > ${to}`, { mail: "down" }).isOver).toBe(false);
   });
 
-  test("flapping and reminders are forgotten in a pause or maintenance", () => {
+  test("a pause or maintenance resets flapping and reminders", () => {
     const before = { ...flapping, remindAt: now };
     expect(went("down > pending", {}, { before }).memory).toEqual(emptyHistory);
     expect(went("down > maintenance", {}, { before }).memory).toEqual(emptyHistory);
@@ -115,7 +116,7 @@ describe("flapping", () => {
     expect([step.notifiedState, step.memory.flappingSince]).toEqual(["flapping", now]);
   });
 
-  test("also when it is a recovery, and then nothing is over", () => {
+  test("also if it is a recovery, which then does not end the problem", () => {
     const step = went("down > up", { mail: "down" }, { before: changed(10) });
     expect([said(step), step.isOver]).toEqual(["flapping to all", false]);
   });
@@ -131,7 +132,7 @@ describe("flapping", () => {
   ];
   test.each(counts)("%s", (_, before, wanted) => expect(said(next(before))).toBe(wanted));
 
-  test("a pause or a maintenance is forgotten with all that was before it", () => {
+  test("a pause or a maintenance resets all earlier changes", () => {
     for (const states of ["pending > down", "maintenance > down"]) {
       const step = went(states, {}, { before: changed(10) });
       expect([said(step), step.memory.changes.length]).toEqual(["down to all", 0]);
@@ -148,7 +149,7 @@ describe("flapping", () => {
   const then = (status: StoredStatus, knows?: Knows, to = all, at = steadyAt, before = flapping) =>
     afterFlapping(before, told(knows), status, to, at);
 
-  test("it is not over before the state has lasted ten minutes", () => {
+  test("it ends only after the state has lasted ten minutes", () => {
     expect(then("down", {}, all, steadyAt - 1)).toBeNull();
     expect(then("down", {}, all, steadyAt)).not.toBeNull();
     expect(then("down", {}, all, steadyAt, changed(3))).toBeNull();
@@ -166,13 +167,13 @@ describe("flapping", () => {
   ];
   test.each(ends)("%s", (_, step, wanted) => expect(said(step)).toBe(wanted));
 
-  test("then counting starts afresh", () => {
+  test("then the count restarts", () => {
     expect(then("down")?.memory).toEqual(emptyHistory);
     expect(then("up")?.isOver).toBe(true);
     expect(then("up", {}, muted)?.isOver).toBe(true);
   });
 
-  test("its end is looked for when it is due", () => {
+  test("its end is determined when it is due", () => {
     expect(dueAt(flapping)).toBe(steadyAt);
     expect(dueAt({ ...flapping, remindAt: now })).toBe(now);
     expect(dueAt({ ...changed(3), remindAt: now })).toBe(now);
@@ -196,14 +197,14 @@ describe("reminders", () => {
 
   const shaky = { ...flapping, remindAt: now };
   test.each<[string, Step, string, number | null]>([
-    ["all, and again an interval later", remind("down", hour), "reminder to all", now + hour],
-    ["nobody while it is muted", remind("down", hour, due, muted), "", now + hour],
-    ["nobody while it flaps", remind("down", hour, shaky), "", now + hour],
-    ["nobody once the interval is removed", remind("down", null), "", null],
-    ["nobody once it is up", remind("up", hour), "", null],
-    ["or degraded", remind("degraded", hour), "", null],
-    ["or paused", remind("pending", hour), "", null],
-    ["or under maintenance", remind("maintenance", hour), "", null],
+    ["go to all, and again an interval later", remind("down", hour), "reminder to all", now + hour],
+    ["go to none while it is muted", remind("down", hour, due, muted), "", now + hour],
+    ["go to none while it flaps", remind("down", hour, shaky), "", now + hour],
+    ["go to none once the interval is removed", remind("down", null), "", null],
+    ["go to none once it is up", remind("up", hour), "", null],
+    ["go to none once it is degraded", remind("degraded", hour), "", null],
+    ["go to none once it is paused", remind("pending", hour), "", null],
+    ["go to none during maintenance", remind("maintenance", hour), "", null],
   ])("%s", (_, step, wanted, next) => {
     expect([said(step), step.memory.remindAt]).toEqual([wanted, next]);
     expect(step.notifiedState).toBe(wanted === "" ? null : "down");
@@ -228,22 +229,30 @@ describe("a certificate", () => {
   const none = null;
 
   test.each([
-    ["nothing fourteen days before its end", step(14), none],
-    ["something just after that", step(13.99), { step: 14, daysLeft: 13 }],
-    ["each step once", step(8, 14), none],
+    ["nothing fourteen days before the expiry", step(14), none],
+    ["a threshold just after that", step(13.99), { step: 14, daysLeft: 13 }],
+    ["each threshold once", step(8, 14), none],
     ["then the next", step(6.5, 14), { step: 7, daysLeft: 6 }],
     ["then the third", step(2.5, 7), { step: 3, daysLeft: 2 }],
     ["then the last", step(0.5, 3), { step: 1, daysLeft: 0 }],
-    ["of several only the smallest", step(2.5), { step: 3, daysLeft: 2 }],
-    ["also after its end", step(-2.5), { step: 1, daysLeft: -3 }],
+    ["only the smallest of several", step(2.5), { step: 3, daysLeft: 2 }],
+    ["also after the expiry", step(-2.5), { step: 1, daysLeft: -3 }],
     ["nothing more after the last", step(-2.5, 1), none],
-    ["of another certificate all anew", step(6, 1, 14, "2020-01-01"), { step: 7, daysLeft: 6 }],
-    ["no step above the monitor's own", step(9, null, 10), none],
-    ["but those below", step(6, null, 10), { step: 7, daysLeft: 6 }],
-    ["nothing where it is off", step(0.5, null, null), none],
+    [
+      "all thresholds again for another certificate",
+      step(6, 1, 14, "2020-01-01"),
+      { step: 7, daysLeft: 6 },
+    ],
+    ["no threshold above the monitor's own", step(9, null, 10), none],
+    ["but the lower ones", step(6, null, 10), { step: 7, daysLeft: 6 }],
+    ["nothing if it is off", step(0.5, null, null), none],
     ["nothing again when the clock is set back", step(6.5, 3), none],
-    ["a step again after one by a clock weeks ahead", step(13.5, 1), { step: 14, daysLeft: 13 }],
-  ])("%s is told", (_, found, wanted) => expect(found).toEqual(wanted));
+    [
+      "a threshold again after one by a clock weeks ahead",
+      step(13.5, 1),
+      { step: 14, daysLeft: 13 },
+    ],
+  ])("reports %s", (_, found, wanted) => expect(found).toEqual(wanted));
 });
 
 describe("an incident", () => {
@@ -266,15 +275,23 @@ describe("an incident", () => {
   const knows: Knows = { mail: "open", chat: "open", off: "open" };
 
   test.each([
-    ["is told to enabled channels that want incidents", hear("opened"), "mail,chat"],
-    ["and its updates, to whom the opening was told or not", hear("updated"), "mail,chat"],
-    ["its end is told to nobody who was not told of it", hear("resolved"), ""],
-    ["but to those who were", hear("resolved", {}, { chat: "open", off: "open" }), "chat"],
-    ["by its monitor is no news to that one's channels", hear("opened", own), "mail"],
-    ["nor are that one's updates", hear("updated", own), "mail"],
-    ["nor its end", hear("resolved", own, knows), "mail"],
-    ["by a muted monitor is told to nobody", hear("opened", { ...own, monitorMuted: true }), ""],
-    ["by people is told all the same", hear("opened", { monitorMuted: true }), "mail,chat"],
+    ["is reported to enabled channels with incidents enabled", hear("opened"), "mail,chat"],
+    ["has its updates reported also to channels without the opening", hear("updated"), "mail,chat"],
+    ["has its end reported to no channel without the opening", hear("resolved"), ""],
+    [
+      "has its end reported to the other channels",
+      hear("resolved", {}, { chat: "open", off: "open" }),
+      "chat",
+    ],
+    ["of a monitor is not reported to that monitor's channels", hear("opened", own), "mail"],
+    ["of a monitor has no updates reported there", hear("updated", own), "mail"],
+    ["of a monitor has no end reported there", hear("resolved", own, knows), "mail"],
+    ["of a muted monitor is not reported", hear("opened", { ...own, monitorMuted: true }), ""],
+    [
+      "of a person is reported even if its monitor is muted",
+      hear("opened", { monitorMuted: true }),
+      "mail,chat",
+    ],
   ])("%s", (_, to, wanted) => expect(to).toBe(wanted));
 });
 

@@ -4,7 +4,7 @@ import { sharing } from "../support/sharing.ts";
 import { clientOf } from "../support/appliance.ts";
 import { answer, hang } from "../support/target.ts";
 
-test("a node that dies while it sends: every alert arrives, and only those in flight can arrive twice", async () => {
+test("if a node dies while sending, every alert arrives, and only those in flight can arrive twice", async () => {
   const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
   const { both, ours, pass, time, store } = made;
   const [alive, dying] = both;
@@ -16,7 +16,7 @@ test("a node that dies while it sends: every alert arrives, and only those in fl
   };
   const paths = new Map<string, string>();
   const heldBy = ({ node }: typeof alive) => [...paths.keys()].filter((id) => node.of(id) !== null);
-  // IDs are random, so either node can have the channel's lease.
+  // Ids are random, so either node can have the channel's lease.
   while (both.some((server) => heldBy(server).length < 2)) {
     const path = `/${paths.size}`;
     const channel = { name: path, type: "webhook", url: hook.at(path) };
@@ -34,7 +34,7 @@ test("a node that dies while it sends: every alert arrives, and only those in fl
 
   const its = heldBy(dying).map((id) => paths.get(id) ?? "");
   hook.behave((response) => (its.includes(response.req.url ?? "") ? hang : answer())(response));
-  // Decided by one of the nodes.
+  // Either node decides.
   await Promise.all(both.map(({ alerts }) => alerts.runOnce()));
   time.now += 6_000;
   await Promise.all(both.map(({ node }) => node.runOnce()));

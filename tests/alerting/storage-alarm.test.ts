@@ -4,7 +4,7 @@ import { pager } from "../support/pager.ts";
 import { answer } from "../support/target.ts";
 import { unstorable } from "../support/unstorable.ts";
 
-/** An appliance whose regular writes can fail, on a clock of its own. */
+/** An appliance whose regular writes can fail, with its own clock. */
 async function watched() {
   const made = await pager();
   const disk = unstorable(made.store, made.time);
@@ -27,7 +27,7 @@ async function watched() {
 const told = (inbox: { received(): { type: string; data: { problem: string } }[] }) =>
   inbox.received().map(({ type, data }) => `${type} ${data.problem}`);
 
-test("one alert from memory says that results can't be stored, one that they are again, whatever the disk accepts in between", async () => {
+test("one alert reports that results can't be stored, and one that they can again", async () => {
   const made = await watched();
   await using usual = await made.inbox({ default: true });
   await using other = await made.inbox();
@@ -49,7 +49,7 @@ test("one alert from memory says that results can't be stored, one that they are
   expect([...told(other), ...told(off)]).toEqual([]);
 });
 
-test("without a default channel all channels of an organization are notified, and each organization by its own", async () => {
+test("without a default channel all channels of an organization are notified", async () => {
   const made = await watched();
   await using one = await made.inbox();
   await using two = await made.inbox();
@@ -62,7 +62,7 @@ test("without a default channel all channels of an organization are notified, an
   expect(two.asked.map(({ path }) => path).toSorted()).toEqual(["/hook", "/theirs"]);
 });
 
-test("a channel that fails is retried with the same ID, and gets the end after the start", async () => {
+test("a channel that fails is retried with the same id, and gets the end after the start", async () => {
   const made = await watched();
   await using hook = await made.inbox({ default: true }, answer(503));
   await made.passes(8, true);

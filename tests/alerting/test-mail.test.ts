@@ -16,7 +16,7 @@ async function admin() {
 const to = "ada@team.example";
 
 describe("a test mail", () => {
-  test("goes through the mail server that is set", async () => {
+  test("is sent through the configured mail server", async () => {
     await using server = await mailServer(
       { users: { box: "s3cret" } },
       { allowInsecureAuth: true },
@@ -37,7 +37,7 @@ describe("a test mail", () => {
     expect(mail.text).toContain("http://signalbox.lan:3210/settings/mail-server");
   });
 
-  test("tries a mail server before it is saved, and keeps nothing of it", async () => {
+  test("tests a mail server before it is saved, and stores nothing of it", async () => {
     await using server = await mailServer();
     const { page, send } = await admin();
     const { json } = await send({ to, smtp: server.smtp() });
@@ -45,7 +45,7 @@ describe("a test mail", () => {
     expect((await page("GET", settings)).json.data.smtp).toBeNull();
   });
 
-  test("asks for no stored secret that another way of letting the user in takes", async () => {
+  test("requires no stored secret of another authentication method", async () => {
     await using server = await mailServer(
       { users: { box: "s3cret" } },
       { allowInsecureAuth: true },
@@ -60,7 +60,7 @@ describe("a test mail", () => {
     expect([status, json.data?.delivered]).toEqual([200, true]);
   });
 
-  test("takes the stored password where the unsaved settings have none", async () => {
+  test("uses the stored password if the unsaved settings have none", async () => {
     await using server = await mailServer(
       { users: { box: "s3cret" } },
       { allowInsecureAuth: true },
@@ -74,7 +74,7 @@ describe("a test mail", () => {
     expect(server.mail().from).toBe("new@team.example");
   });
 
-  test("says in words why it was not sent", async () => {
+  test("reports why it was not sent", async () => {
     await using server = await mailServer(
       { users: { box: "s3cret" } },
       { allowInsecureAuth: true },
@@ -91,7 +91,7 @@ describe("a test mail", () => {
     });
   });
 
-  test("names the field that is wrong, as saving would", async () => {
+  test("names the invalid field, like saving does", async () => {
     const { send } = await admin();
     const paths = async (body: object) =>
       (await send(body)).json.error.details.map(({ path }: { path: string }) => path);

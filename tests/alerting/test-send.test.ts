@@ -22,7 +22,7 @@ async function tester() {
 }
 
 describe("a test alert", () => {
-  test("is sent at once and returns its outcome, as the log shows it", async () => {
+  test("is sent at once and returns its outcome, as in the log", async () => {
     const { inbox, sent, deliveriesOf, channelOf, told, time } = await tester();
     await using hook = await inbox({ name: "Deploy bot" });
     const delivery = await sent(hook);
@@ -53,7 +53,7 @@ describe("a test alert", () => {
     expect(await channelOf(hook)).toMatchObject({ lastDeliveryAt: at, lastError: null });
   });
 
-  test("that fails says why in one sentence, is not tried again, and shows on the channel", async () => {
+  test("that fails has the reason in one sentence, is not retried, and is shown on the channel", async () => {
     const { inbox, sent, later, channelOf, deliveriesOf } = await tester();
     await using hook = await inbox({}, answer(500, "gossip"));
     const delivery = await sent(hook);
@@ -90,14 +90,14 @@ describe("a test alert", () => {
     expect([status, error.split(". ").length]).toEqual(["failed", 1]);
   });
 
-  test("to a name that leads to a blocked address fails without a connection", async () => {
+  test("to a name that resolves to a blocked address fails without a connection", async () => {
     const { channel, sent } = await tester();
     const blocked = await channel({ type: "webhook", url: "http://localhost:3210/hook" });
     const { status, error } = await sent(blocked);
     expect([status, error]).toEqual(["failed", expect.stringContaining("this appliance itself")]);
   });
 
-  test("by e-mail without a mail server says that one is missing, and arrives once it is set", async () => {
+  test("by e-mail without a mail server reports that, and arrives once one is set", async () => {
     const { api, channel, sent } = await tester();
     const mail = await channel();
     const { status, error } = await sent(mail);
@@ -110,7 +110,7 @@ describe("a test alert", () => {
     expect(server.mail().to).toEqual(["oncall@team.example"]);
   });
 
-  test("makes an alert that waits go at once when it arrives", async () => {
+  test("that arrives makes waiting alerts due at once", async () => {
     const { inbox, watched, sent, later } = await tester();
     await using hook = await inbox({}, answer(500));
     const backup = await watched([hook]);
@@ -124,7 +124,7 @@ describe("a test alert", () => {
   });
 });
 
-test("a test alert to a channel that is deleted meanwhile is answered as to one that is not there", async () => {
+test("a test alert to a channel that is deleted meanwhile gets the response of an unknown channel", async () => {
   const { inbox, send, api } = await tester();
   await using hook = await inbox({}, hang);
   const sending = send(hook);
@@ -136,7 +136,7 @@ test("a test alert to a channel that is deleted meanwhile is answered as to one 
 });
 
 describe("nothing is sent", () => {
-  test("with a read key, without a key, or to a channel that is not there or another organization's", async () => {
+  test("with a read key, without a key, or to an unknown or another organization's channel", async () => {
     const { inbox, send, ours, theirs, stranger, told } = await tester();
     await using hook = await inbox();
     const answers = [
@@ -150,7 +150,7 @@ describe("nothing is sent", () => {
     expect(await told()).toEqual([]);
   });
 
-  test("that a machine claimed before it died is sent five minutes later, and not before", async () => {
+  test("until five minutes after its sender died", async () => {
     const { inbox, send, time, database } = await tester();
     await using hook = await inbox();
     const once = { "Idempotency-Key": "once" };
@@ -164,7 +164,7 @@ describe("nothing is sent", () => {
     expect(hook.received()).toHaveLength(2);
   });
 
-  test("a second time under the same Idempotency-Key: the first answer is given again", async () => {
+  test("again with the same Idempotency-Key: the first response is returned", async () => {
     const { inbox, send } = await tester();
     await using hook = await inbox();
     const once = { "Idempotency-Key": "once" };
@@ -178,7 +178,7 @@ describe("nothing is sent", () => {
   });
 });
 
-test("test alerts are limited per organization and minute, whatever its channels", async () => {
+test("test alerts are limited per organization and minute, for all its channels", async () => {
   const { inbox, send, time, theirs } = await tester();
   await using first = await inbox();
   await using second = await inbox();

@@ -28,7 +28,7 @@ test("an unsaved alert channel gets the same test alert, and nothing is stored",
   expect(dump(appliance)).toBe(before);
 });
 
-test("a channel is tested as a change would leave it, and stays as it was", async () => {
+test("a channel is tested with unsaved changes, and stays unchanged", async () => {
   const appliance = await testAppliance();
   await using bot = await target();
   const { page } = await member(appliance, "member");

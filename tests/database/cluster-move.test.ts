@@ -1,3 +1,4 @@
+/** Moving all data to an rqlite cluster and back. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -25,7 +26,7 @@ afterEach(async () => {
   await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
 });
 
-/** A data directory with organizations of these names, and values of all kinds. */
+/** A data directory with these organizations, and values of all kinds. */
 async function filled(...names: string[]): Promise<string> {
   const directory = newDirectory();
   const data = openDataDirectory(directory, usual);
@@ -36,7 +37,7 @@ async function filled(...names: string[]): Promise<string> {
     [-1, 1e300, "", "x".repeat(20_000)],
   ])
     data.database.run("insert into kinds values (?, ?, ?, ?)", row as never);
-  // Their numbers are not given again.
+  // Their numbers are not reused.
   data.database.run("delete from events");
   data.close();
   return directory;
@@ -64,14 +65,16 @@ const refusal = (moving: Promise<unknown>) =>
     ({ code, message }: Error & { code?: string }) => ({ code, message }),
   );
 
-/** A directory for a machine on a cluster: it has the key, and no database. */
+/** A directory for a machine of a cluster: it has the key, and no database. */
 function directoryWithKeyOf(other: string): string {
   const directory = newDirectory();
   copyFileSync(join(other, "secret.key"), join(directory, "secret.key"));
   return directory;
 }
 
-/** A node behind something that does as `answer` says with what is for `path`; the rest goes through. */
+/**
+ * A proxy in front of a node that responds to `path` with `answer`, and forwards everything else.
+ */
 function behind(
   node: { host: string },
   path: string,
@@ -96,7 +99,7 @@ function behind(
 }
 
 describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
-  test("three nodes take all of it, and give it back: the same rows, and the secrets open", async () => {
+  test("three nodes accept all data and return it: the same rows, and secrets that can be decrypted", async () => {
     const cluster = await threeNodes();
     const directory = await filled("Ours", "Theirs");
     const before = contentIn(directory);
@@ -109,11 +112,11 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     const there = await openData({ dataDir: directory, database }, usual);
     expect(await namesIn(there)).toEqual(["Ours", "Theirs"]);
     await there.close();
-    // Nothing is sealed yet: still no other key is taken for that of the data.
+    // No secret is stored yet; even so no other key is accepted.
     const stranger = await refusal(openData({ dataDir: newDirectory(), database }, usual));
     expect(stranger?.message).toContain("secret.key is missing");
 
-    // More than their log takes, which would end with a leader that has lost the lead.
+    // More than the nodes' log accepts, which would make the leader lose the lead.
     const image = join(newDirectory(), "large.db");
     writeFileSync(image, "");
     truncateSync(image, mostBytesForSeveral + 1);
@@ -128,12 +131,12 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     await moveDown(back, ...cluster);
     expect(differences(before, contentIn(back))).toEqual([]);
     expect(readdirSync(back).filter((name) => name.includes("backup"))).toEqual([]);
-    // It is no restored copy, whose sessions end and whose alerts are not sent.
+    // It does not count as a restored copy, whose sessions end and whose alerts are skipped.
     const data = openDataDirectory(back, usual);
     expect(data.database.query("pragma user_version").values()).toEqual([[0]]);
     data.close();
 
-    // A machine that is gone is shown where it was.
+    // An unreachable machine is shown at its last address.
     const hosts = cluster.map(({ host }) => host).toSorted();
     const follower = (await client.nodes()).find(({ isLeader }) => !isLeader)?.host;
     await cluster.find(({ host }) => host === follower)?.kill();
@@ -142,7 +145,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     expect(left.find(({ isReachable }) => !isReachable)?.host).toBe(follower);
   });
 
-  test("an import that was cut off after the load is finished by the same command", async () => {
+  test("an import that was interrupted after the load is finished by the same command", async () => {
     const node = await oneNode();
     const directory = await filled("Ours");
     const { keptAside } = await moveUp(directory, [node]);
@@ -151,7 +154,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     expect(existsSync(join(directory, "signalbox.db"))).toBe(false);
   });
 
-  test("a node that makes a snapshot just now is asked for a backup again, for a while", async () => {
+  test("a backup is retried for a while if a node is just creating a snapshot", async () => {
     const node = await oneNode();
     let asked = 0;
     const conflict = () =>
@@ -167,7 +170,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     expect(await refusal(impatient.raw("/db/backup"))).toMatchObject({ code: "UNAVAILABLE" });
   });
 
-  test("a cluster with data is not overwritten unless that is asked for, and then kept", async () => {
+  test("a cluster with data is only overwritten on request, and its data is preserved", async () => {
     const node = await oneNode();
     const first = await filled("First");
     await moveUp(first, [node]);
@@ -189,7 +192,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     restored.close();
   });
 
-  test("what can't be moved is refused, and nothing changes", async () => {
+  test("data that can't be moved is rejected, and nothing changes", async () => {
     const node = await oneNode();
     const directory = await filled("Ours");
     const before = contentIn(directory);
@@ -217,11 +220,11 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     expect(differences(before, contentIn(directory))).toEqual([]);
   });
 
-  test("while a Signalbox runs on the cluster, nothing is moved", async () => {
+  test("nothing is moved while a Signalbox runs on the cluster", async () => {
     const node = await oneNode();
     const directory = await filled("Ours");
     await moveUp(directory, [node]);
-    // Its clock is a minute ahead, so that it has not ended before this test has.
+    // Its clock is a minute ahead, so that its lease lasts longer than this test.
     const insert = `insert into nodes (id, run, name, version, started_at, beats, beat_at)
       values ('one', 'first', 'https://one.lan', '1', '', 7, ${clock() + 60_000})`;
     await fetch(`http://${node.host}/db/execute`, {
@@ -237,7 +240,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
       });
   });
 
-  test("a key that opens none of the secrets exports nothing", async () => {
+  test("a key that can't decrypt the secrets exports nothing", async () => {
     const node = await oneNode();
     const directory = await filled("Ours");
     const data = openDataDirectory(directory, usual);
@@ -255,13 +258,13 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
   });
 
   test.each<[string, (pass: (body?: BodyInit) => Promise<Response>) => Promise<Response>, RegExp]>([
-    ["is refused", async () => new Response("no room", { status: 500 }), /as it was: 500 no room/],
+    ["is rejected", async () => new Response("no room", { status: 500 }), /as it was: 500 no room/],
     [
-      "takes another database than was sent",
+      "stores another database than the sent one",
       async (pass) => pass(await imageOf(await filled("Wrong"))),
       /not what was loaded \(.*organizations.*given back what it had/,
     ],
-  ])("a load that %s leaves the cluster and the directory as they were", async (_, answer, why) => {
+  ])("a load that %s leaves the cluster and the directory unchanged", async (_, answer, why) => {
     const node = await oneNode();
     await moveUp(await filled("Before"), [node]);
     const directory = await filled("Ours");
@@ -280,7 +283,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     expect(await names.json()).toMatchObject({ results: [{ values: [["Before"]] }] });
   });
 
-  test("a load whose answer is lost is found to have happened", async () => {
+  test("a load without a response is found to have succeeded", async () => {
     const node = await oneNode();
     const proxy = behind(node, "/boot", async (pass) => {
       await pass();
@@ -289,7 +292,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     expect((await moveUp(await filled("Ours"), [proxy])).rows).toBeGreaterThan(0);
   });
 
-  test("whoever writes to the cluster during an export makes it fail", async () => {
+  test("a write to the cluster during an export makes it fail", async () => {
     const node = await oneNode();
     const directory = await filled("Ours");
     await moveUp(directory, [node]);

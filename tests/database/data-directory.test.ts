@@ -1,3 +1,4 @@
+/** Creation, locking, upgrades and protection of a data directory. */
 import { describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import {
@@ -35,7 +36,7 @@ function open(path: string, options: Partial<OpenOptions> = {}) {
   }
 }
 
-/** A directory that was in use by an organization, and its database file. */
+/** A directory that an organization used, and its database file. */
 async function used() {
   const path = newDirectory();
   const data = open(path);
@@ -51,7 +52,7 @@ function bytesIn(path: string): Map<string, string> {
   return new Map(names.map((name) => [name, Bun.hash(readFileSync(join(path, name))).toString()]));
 }
 
-/** What opening is refused with; every file must be as it was. */
+/** Error of a rejected opening. Every file must be unchanged. */
 function refusal(path: string, options: Partial<OpenOptions> = {}) {
   const before = bytesIn(path);
   try {
@@ -73,8 +74,8 @@ async function slugsIn(path: string, options: Partial<OpenOptions> = {}) {
 
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
-describe("making and sharing", () => {
-  test("a new directory is made with all above it, open to nobody else, and so are its files", () => {
+describe("creation and access", () => {
+  test("a new directory is created with its parents, private to its owner, and so are its files", () => {
     const path = join(newDirectory(), "a", "b");
     const data = open(path, { exclusive: true });
     expect(modeOf(path)).toBe("700");
@@ -85,14 +86,14 @@ describe("making and sharing", () => {
     data.close();
   });
 
-  test("a directory that was open to others is closed to them", async () => {
+  test("a directory that was accessible to others becomes private", async () => {
     const { path } = await used();
     chmodSync(path, 0o755);
     open(path).close();
     expect(modeOf(path)).toBe("700");
   });
 
-  test("one server a directory: a second one is refused until the first has ended", async () => {
+  test("a directory has one server at a time", async () => {
     const { path } = await used();
     const server = open(path, { exclusive: true });
     expect(refusal(path, { exclusive: true })).toMatchObject({ code: "ALREADY_RUNNING" });
@@ -101,7 +102,7 @@ describe("making and sharing", () => {
     expect(await slugsIn(path, { exclusive: true })).toEqual(["ours"]);
   });
 
-  test("a lock that is a link, a folder or foreign is named as such, wherever it leads and whoever runs there", () => {
+  test("a lock that is a link, a folder or foreign is reported as such", () => {
     const [elsewhere, path] = [newDirectory(), newDirectory()];
     const running = open(elsewhere, { exclusive: true });
     const file = join(path, "signalbox.lock");
@@ -122,20 +123,20 @@ describe("making and sharing", () => {
     open(path, { exclusive: true }).close();
   });
 
-  test("a lock file that a dead process left behind blocks no start", async () => {
+  test("a lock file of a dead process blocks no start", async () => {
     const { path } = await used();
     writeFileSync(join(path, "signalbox.lock"), "");
     expect(await slugsIn(path, { exclusive: true })).toEqual(["ours"]);
   });
 
-  test("a place that can't be a directory is unusable", () => {
+  test("a path that can't be a directory is unusable", () => {
     const file = join(newDirectory(), "file");
     writeFileSync(file, "");
     expect(() => open(file)).toThrow("can't be used");
   });
 });
 
-describe("a database that is not ours to use is refused, and nothing is overwritten", () => {
+describe("an unusable database is rejected, and nothing is overwritten", () => {
   const damages: [what: string, damage: (file: string) => void][] = [
     ["missing", (file) => rmSync(file)],
     ["empty", (file) => truncateSync(file)],
@@ -170,8 +171,8 @@ describe("a database that is not ours to use is refused, and nothing is overwrit
   });
 });
 
-describe("beginning again with nothing", () => {
-  test("an empty database is put aside, a missing one made; the key stays", async () => {
+describe("starting over without data", () => {
+  test("an empty database is moved aside, a missing one is created; the key is preserved", async () => {
     for (const damage of [truncateSync, rmSync]) {
       const { path, file } = await used();
       const key = readFileSync(join(path, "secret.key"), "utf8");
@@ -187,7 +188,7 @@ describe("beginning again with nothing", () => {
     expect(await slugsIn(path, { init: true })).toEqual(["ours"]);
   });
 
-  test("a foreign or damaged database is refused even so", async () => {
+  test("a foreign or damaged database is rejected anyway", async () => {
     const { path, file } = await used();
     writeFileSync(file, "not a database ".repeat(100));
     expect(refusal(path, { init: true })).toMatchObject({ code: "DATA_UNUSABLE" });
@@ -203,7 +204,7 @@ describe("the key of the stored secrets", () => {
     second.close();
   });
 
-  test("is not made anew when it is missing, nor taken when it is none", async () => {
+  test("is neither replaced when it is missing, nor accepted when it is invalid", async () => {
     const { path } = await used();
     const key = join(path, "secret.key");
     writeFileSync(key, "abc");
@@ -219,7 +220,7 @@ describe("data of another version", () => {
   const newer = () =>
     migrationFolder(newDirectory(), ["ALTER TABLE organizations ADD COLUMN motto TEXT;"]);
 
-  test("older data is left alone by whoever was not asked to upgrade it", async () => {
+  test("older data stays unchanged without a request to upgrade", async () => {
     const { path } = await used();
     expect(refusal(path, { migrations: newer() })).toEqual({
       code: "MIGRATION_REFUSED",
@@ -229,7 +230,7 @@ describe("data of another version", () => {
     expect(await slugsIn(path)).toEqual(["ours"]);
   });
 
-  test("an upgrade leaves a whole copy of the older data beside it, open to nobody else", async () => {
+  test("an upgrade leaves a complete, private copy of the older data next to it", async () => {
     const { path, file } = await used();
     const data = open(path, { migrations: newer(), upgrade: true });
     expect(data.migrated).toBe(1);
@@ -245,7 +246,7 @@ describe("data of another version", () => {
     older.close();
   });
 
-  test("the copies of the last two upgrades are kept, and can be restored", async () => {
+  test("the copies of the last two upgrades are preserved, and can be restored", async () => {
     const { path, file } = await used();
     for (const [index, later] of [1_000, 2_000, 20_000].entries()) {
       const texts = ["motto", "song", "flag"]
@@ -269,7 +270,7 @@ describe("data of another version", () => {
     expect(() => open(path)).toThrow("newer");
   });
 
-  test("without room for the copy the upgrade says so and goes on, or is refused where it is required", async () => {
+  test("without space for the copy the upgrade reports it and continues, or is rejected if a copy is required", async () => {
     const { path } = await used();
     const said: string[] = [];
     const options = {
@@ -282,7 +283,7 @@ describe("data of another version", () => {
     database.run("CREATE TABLE filler (text TEXT) STRICT");
     database.run("INSERT INTO filler VALUES (hex(randomblob(1000000)))");
     database.close();
-    // Half as much again as there is.
+    // One and a half times the size of the database.
     const needed = bytesInWords(1.5 * statSync(join(path, "signalbox.db")).size);
     const refused = refusal(path, { ...options, requireCopy: true });
     expect(refused).toEqual({
@@ -299,7 +300,7 @@ describe("data of another version", () => {
     expect(readdirSync(path).filter((name) => name.includes("before-upgrade"))).toEqual([]);
   });
 
-  test("newer data is refused, also by an upgrade", async () => {
+  test("newer data is rejected, also by an upgrade", async () => {
     const { path } = await used();
     open(path, { migrations: newer(), upgrade: true }).close();
     for (const upgrade of [false, true])
@@ -316,7 +317,7 @@ describe("data of another version", () => {
   });
 });
 
-test("a directory that holds something else keeps its mode, an empty one becomes ours alone", () => {
+test("a directory with other files keeps its mode, an empty one becomes private", () => {
   const [home, empty] = [newDirectory(), newDirectory()];
   writeFileSync(join(home, "letters.txt"), "Dear");
   for (const path of [home, empty]) {

@@ -8,7 +8,7 @@ import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();
 const passphrase = "correct horse battery";
-/** Deriving the key is meant to be slow, but not in each of these tests. */
+/** A low work factor, because deriving the key is slow by design. */
 const cheapWorkFactor = 2;
 const chunk = 64 * 1024;
 const sealedChunk = chunk + 16;
@@ -28,7 +28,7 @@ async function decrypt(file: string, words = passphrase): Promise<Buffer> {
   return readFileSync(to);
 }
 
-/** Bytes before the first chunk: the age header and the nonce of the payload. */
+/** Offset of the first chunk, after the age header and the nonce of the payload. */
 const payloadStart = (file: Buffer) => file.indexOf("\n", file.indexOf("\n---") + 1) + 1 + 16;
 
 /** Runs `age` with a terminal, from which it reads the passphrase. */
@@ -77,7 +77,7 @@ describe("an encrypted file", () => {
     expect(one.includes("a secret that")).toBe(false);
   });
 
-  test("opens with its passphrase alone, however its letters were composed", async () => {
+  test("opens only with its passphrase, in any Unicode form", async () => {
     const file = await encrypt(randomBytes(9), "caf\u00e9 caf\u00e9 caf\u00e9");
     expect(await decrypt(file, "cafe\u0301 cafe\u0301 cafe\u0301")).toHaveLength(9);
     expect(decrypt(file, "cafe cafe cafe")).rejects.toThrow("does not open with this passphrase");
@@ -118,7 +118,7 @@ describe("an encrypted file is rejected", () => {
       }, position);
   });
 
-  test("cut short, also between two chunks, or made longer", async () => {
+  test("if it was cut, also between two chunks, or extended", async () => {
     const start = payloadStart(Buffer.from(await whole));
     const chunkEnds = [start + sealedChunk, start + 2 * sealedChunk];
     for (const end of [0, 22, start - 17, start - 1, start, start + 5, ...chunkEnds])

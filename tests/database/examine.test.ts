@@ -17,14 +17,14 @@ function healthy() {
   return { path, file: join(path, "signalbox.db") };
 }
 
-/** What is not as it should be. */
+/** Problems that the examination finds. */
 function problems(path: string, migrations = assets.migrations): string[] {
   return examine(path, migrations)
     .filter(({ verdict }) => verdict !== "ok")
     .map(({ verdict, subject }) => `${verdict}: ${subject}`);
 }
 
-test("a healthy directory has no problem, and is not changed by being examined", () => {
+test("a healthy directory has no problem, and the examination does not change it", () => {
   const { path, file } = healthy();
   const before = readFileSync(file);
   const findings = examine(path, assets.migrations);

@@ -13,7 +13,7 @@ const children = `CREATE TABLE children (id INTEGER PRIMARY KEY,
   parent INTEGER NOT NULL REFERENCES parents (id) ON DELETE CASCADE) STRICT;`;
 const first = `${parents}--> statement-breakpoint\n${children}`;
 const addColumn = "ALTER TABLE parents ADD COLUMN note TEXT;";
-// As drizzle-kit writes it, its own pragmas included.
+// As drizzle-kit generates it, including its pragmas.
 const rebuild = [
   "PRAGMA foreign_keys=OFF;",
   "CREATE TABLE __new_parents (id INTEGER PRIMARY KEY, name TEXT NOT NULL, rank INTEGER) STRICT;",
@@ -48,7 +48,7 @@ function dump(database: Database): string {
 
 const keysOn = (database: Database) => database.query("PRAGMA foreign_keys").values()[0]?.[0] === 1;
 
-/** The refusal's message; the database must be as it was, with its foreign keys on. */
+/** Message of a rejected migration. The database must be unchanged, with its foreign keys on. */
 function refusal(database: Database, folder: string): string {
   const before = dump(database);
   let message = "";
@@ -94,7 +94,7 @@ test("rows that could be lost are saved first, and only then", () => {
   expect(saved).toEqual([before]);
 });
 
-test("rebuilding a table keeps the rows that refer to it", () => {
+test("rebuilding a table preserves the rows that refer to it", () => {
   const database = filled();
   expect(migrate(database, folderOf(first, rebuild))).toBe(1);
   expect(database.query("SELECT * FROM children").values()).toEqual([
@@ -127,9 +127,9 @@ test("edited, replaced or reordered migrations are rejected", () => {
 });
 
 test.each([
-  ["is wrong SQL", "CREATE TABLE more (id INTEGER) STRICT;--> statement-breakpoint\nNONSENSE;"],
+  ["is invalid SQL", "CREATE TABLE more (id INTEGER) STRICT;--> statement-breakpoint\nNONSENSE;"],
   [
-    "breaks a constraint",
+    "violates a constraint",
     "INSERT INTO parents VALUES (9, 'Eve');--> statement-breakpoint\nINSERT INTO parents VALUES (1, 'Again');",
   ],
   ["would leave a row without its parent", "DELETE FROM parents WHERE id = 1;"],

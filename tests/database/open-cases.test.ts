@@ -17,7 +17,7 @@ function run(database: Database, names: readonly string[]) {
       database.run(statement);
 }
 
-test("cases that an older version opened are known, under the keys that it gave them", () => {
+test("cases that an older version opened are recognized by their original keys", () => {
   using database = new Database(":memory:");
   run(database, files.slice(0, step));
   const now = "2026-11-20T10:00:00.000Z";

@@ -6,7 +6,7 @@ import { crawl, reads } from "../support/crawling.ts";
 import { made, nouns } from "../support/records.ts";
 import { member } from "../support/visiting.ts";
 
-/** What there is more of the longer an appliance runs. */
+/** Tables that grow over time. */
 const growing = new Set([
   "alerts",
   "audit_entries",
@@ -23,18 +23,21 @@ const growing = new Set([
   "uptime_hours",
 ]);
 
-/** Reads of all that an organization has of it, which end early or read nothing but an index. */
+/**
+ * Statements that may read all of an organization's rows, because they end early or read only an
+ * index.
+ */
 const allowed = [
   // A page of everything, in the order of an index.
   /where \S*organization_id"? = \? order by \S+ desc limit \?( offset \?)?$/i,
   /^select at from events order by seq limit 1$/,
   /^select max\(seq\) as seq from events where organization_id = \?$/,
   /^select count\(\*\)( as total)? from ("alerts"|audit_entries e) where \S*organization_id"? = \?$/,
-  // SQLite does not begin what is constantly false.
+  // SQLite skips conditions that are always false.
   / and false\)/,
 ];
 
-/** Answers that look for something have other statements than those to whoever asks for everything. */
+/** Queries with filters, whose statements differ from those without. */
 const narrowed = [
   "/audit-log?q=a",
   "/audit-log?noun=monitor&actor=person&from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z",
@@ -44,7 +47,7 @@ const narrowed = [
   "/api/v1/incidents?q=a",
 ];
 
-test("a start looks for secrets and for maintenance without reading every monitor", async () => {
+test("a start finds secrets and maintenance without reading every monitor", async () => {
   const { database, store, appliance } = await testAppliance();
   const query = database.query.bind(database);
   const texts: string[] = [];
@@ -86,7 +89,7 @@ test("no request scans a table that grows over time", async () => {
     .filter((text) => !allowed.some((one) => one.test(text)))
     .flatMap((text) => readsAll(text).map((step) => ({ step, text })));
   expect(found).toEqual([]);
-  // A window of an index that had to be sorted first would be all of it.
+  // Sorting a window first would read all of the index.
   const windows = selects.filter((text) => /limit \?\) m\b/.test(text));
   expect(windows.length).toBeGreaterThan(1);
   expect(windows.filter((text) => plan(text).some((step) => /TEMP B-TREE/.test(step)))).toEqual([]);
@@ -97,7 +100,7 @@ test("no request scans a table that grows over time", async () => {
       .map((row) => (row as { detail: string }).detail);
   }
 
-  /** The steps of its plan in which it reads all of a table that grows, or all of an organization's rows. */
+  /** The steps of a plan that read a whole growing table, or all of an organization's rows. */
   function readsAll(text: string): string[] {
     const tables = new Map(
       [...text.matchAll(/\b(?:from|join) "?(\w+)"?(?: (?:as )?"?(\w+)"?)?/gi)].flatMap(

@@ -8,7 +8,7 @@ const start = Date.UTC(2026, 10, 20);
 const year = 365 * dayMs;
 const keptMs = 90 * dayMs;
 
-/** Entries with their true times; the clock is right but for runs of up to three entries, which it dates years off. */
+/** Entries with their true times. The clock is off by years for up to three entries in a row. */
 const logs = fc
   .array(
     fc.record({

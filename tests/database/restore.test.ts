@@ -1,3 +1,4 @@
+/** Restoring backups: keys, passphrases, damage and interruptions. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import {
@@ -28,7 +29,7 @@ const clock = () => Date.parse("2026-11-22T13:01:12.000Z");
 const open = (path: string, migrations = assets.migrations, upgrade = false) =>
   openDataDirectory(path, { migrations, clock, upgrade });
 
-/** A data directory with this organization, and a secret unless it is to have none. */
+/** A data directory with this organization, and a secret unless `hasSecret` is false. */
 async function used({ name = "Ours", hasSecret = true, migrations = assets.migrations } = {}) {
   const path = join(newDirectory(), "data");
   const data = open(path, migrations);
@@ -45,7 +46,7 @@ async function used({ name = "Ours", hasSecret = true, migrations = assets.migra
   return path;
 }
 
-/** A backup of such a directory, and the key that opens it. */
+/** A backup of such a directory, and its key. */
 async function backedUp(settings: Parameters<typeof used>[0] = {}) {
   const path = await used({ name: "Theirs", ...settings });
   const file = join(path, "..", "backup.db");
@@ -109,7 +110,7 @@ describe("a backup that is restored", () => {
     expect(await slugsIn(String(second.keptAside))).toEqual(["theirs"]);
   });
 
-  test("may go into a directory that is empty or does not exist", async () => {
+  test("can be restored into an empty or missing directory", async () => {
     const { file, key } = await backedUp();
     const [empty, missing] = [newDirectory(), join(newDirectory(), "a", "b")];
     for (const path of [empty, missing]) {
@@ -121,7 +122,7 @@ describe("a backup that is restored", () => {
     }
   });
 
-  test("leaves other people's files in the directory where they are", async () => {
+  test("leaves other files in the directory unchanged", async () => {
     const [{ file, key }, path] = [await backedUp(), await used()];
     writeFileSync(join(path, "letters.txt"), "Dear");
     await restored(path, file, { key });
@@ -140,7 +141,7 @@ describe("a backup that is restored", () => {
     expect(await slugsIn(String(keptAside))).toEqual(["late", "ours"]);
   });
 
-  test("is opened by the key in place where that fits", async () => {
+  test("is opened by the key in the directory if it fits", async () => {
     const path = await used();
     const file = join(newDirectory(), "backup.db");
     await copyDatabase(path, file);
@@ -148,7 +149,7 @@ describe("a backup that is restored", () => {
     expect(await slugsIn(path)).toEqual(["ours"]);
   });
 
-  test("without any key waits for it, and does not start with another one", async () => {
+  test("without a key needs its key to start, and rejects any other", async () => {
     const { file, key } = await backedUp();
     const path = newDirectory();
     expect((await restored(path, file)).secrets).toBe("closed");
@@ -182,7 +183,7 @@ describe("a backup that is restored", () => {
     data.close();
   });
 
-  test("may be a copy that SQLite itself made, in whatever journal mode", async () => {
+  test("can be a copy that SQLite itself created, in any journal mode", async () => {
     const { file, key } = await backedUp();
     const copy = join(newDirectory(), "copy.db");
     const database = new Database(file);
@@ -216,7 +217,7 @@ describe("a backup under a passphrase", () => {
     return { path, file, key: join(path, "secret.key") };
   }
 
-  test("is restored with all its rows, and with its key where that is in it", async () => {
+  test("is restored with all its rows, and with its key if it contains one", async () => {
     const { path: from, file, key } = await encrypted(true);
     const path = join(newDirectory(), "data");
     expect(await restored(path, file, { passphrase })).toMatchObject({ secrets: "open" });
@@ -225,12 +226,12 @@ describe("a backup under a passphrase", () => {
     const sealed = readFileSync(file);
     expect(sealed.includes("theirs")).toBe(false);
     expect(sealed.includes(Buffer.from(readFileSync(key, "utf8"), "hex"))).toBe(false);
-    // Nothing plain is left beside it, or where it came from.
+    // No decrypted file is left next to it, or in its source folder.
     const names = [...readdirSync(join(file, "..")), ...readdirSync(from)];
     expect(names.filter((name) => /part|backup-/.test(name))).toEqual([]);
   });
 
-  test("without its key is opened by the one that is given, or waits for it", async () => {
+  test("without a key is opened by the given one, or needs it later", async () => {
     const { file, key } = await encrypted(false);
     expect((await restored(newDirectory(), file, { passphrase, key })).secrets).toBe("open");
     expect((await restored(newDirectory(), file, { passphrase })).secrets).toBe("closed");
@@ -244,7 +245,7 @@ describe("a backup under a passphrase", () => {
     expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(readFileSync(key, "utf8"));
   });
 
-  test("changes nothing without that passphrase, with another one, or damaged", async () => {
+  test("changes nothing without its passphrase, with a wrong one, or if it is damaged", async () => {
     const { file } = await encrypted(true);
     const path = await used();
     const nowhere = join(newDirectory(), "a", "b");
@@ -272,7 +273,7 @@ describe("a backup under a passphrase", () => {
   });
 });
 
-/** What makes a backup none, and what is said of it. */
+/** Damages of a backup, each with the expected message. */
 const damages: [what: string, damage: (file: string) => void, said: RegExp][] = [
   ["missing", (file) => rmSync(file), /does not exist/],
   ["empty", (file) => truncateSync(file), /is empty/],
@@ -325,7 +326,7 @@ const damages: [what: string, damage: (file: string) => void, said: RegExp][] = 
 ];
 
 describe("an invalid backup changes nothing and is reported", () => {
-  /** Where a refused restore may have left something. */
+  /** Directories in which a rejected restore could leave files. */
   async function places() {
     const [full, empty, missing] = [await used(), newDirectory(), join(newDirectory(), "a", "b")];
     return {
@@ -349,7 +350,7 @@ describe("an invalid backup changes nothing and is reported", () => {
     }
   });
 
-  test("cut anywhere but behind its database, or with one bit changed anywhere", async () => {
+  test("cut at any point before its end, or with one bit changed anywhere", async () => {
     const { file, key } = await backedUp();
     const whole = readFileSync(file);
     const path = await used();
@@ -384,7 +385,7 @@ describe("an invalid backup changes nothing and is reported", () => {
     expect(bytesBelow(path)).toEqual(before);
   });
 
-  test("of which the key, given or in place, opens nothing", async () => {
+  test("whose secrets neither the given key nor that of the directory can decrypt", async () => {
     const [{ file }, path] = [await backedUp(), await used()];
     const none = join(newDirectory(), "secret.key");
     writeFileSync(none, "not a key");
@@ -418,7 +419,7 @@ describe("an invalid backup changes nothing and is reported", () => {
   });
 });
 
-test("a restore that was decided and interrupted is finished by whoever opens the directory", async () => {
+test("an interrupted restore is finished by the next opening of the directory", async () => {
   const [{ file, key }, path] = [await backedUp(), await used()];
   const { ready, aside } = stagingOf(path, "2026-11-22-130112");
   mkdirSync(ready);

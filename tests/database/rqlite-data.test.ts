@@ -1,3 +1,4 @@
+/** Data on rqlite: tables, upgrades, waiting machines, keys and copies. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -23,7 +24,7 @@ const clock = Date.now;
 const usual = { migrations: assets.migrations, clock };
 const { oneNode, cluster: threeNodes } = nodesOfTests();
 
-/** A cluster of one, and the machines that open it, each with a directory of its own. */
+/** A cluster of one node, and machines that open it, each with its own directory. */
 async function newCluster(flags: string[] = [], credentials = "") {
   const node = await oneNode(flags);
   const database = `rqlite://${credentials}${node.host}`;
@@ -49,7 +50,7 @@ async function newCluster(flags: string[] = [], credentials = "") {
 
 const organizationsSql = "select sql from sqlite_schema where name = 'organizations'";
 
-/** A further column, as drizzle-kit writes what SQLite has no statement for. */
+/** A migration that adds a column by a rebuild, as drizzle-kit generates it. */
 const rebuildOf = (made: string) =>
   [
     "PRAGMA foreign_keys=OFF;",
@@ -64,7 +65,7 @@ const schema = `select type, name, sql from sqlite_schema where name not like 's
   and tbl_name not in ('write_markers', 'migration_lease') order by type, name`;
 
 describe.skipIf(!hasRqlite)("opening a cluster", () => {
-  test("makes the same tables as in a file, at first use", async () => {
+  test("creates the same tables as in a file, at the first use", async () => {
     const { machine, rows } = await newCluster();
     const data = await machine().open();
     expect(data.migrated).toBeGreaterThan(10);
@@ -76,7 +77,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     file.close();
   });
 
-  test("two machines at once: one upgrades, the other waits; the directory holds no database", async () => {
+  test("two machines at once: one upgrades, the other waits; the directory contains no database", async () => {
     const { machine, rows } = await newCluster();
     const [one, other] = [machine(), machine()];
     writeFileSync(join(one.directory, "secret.key"), "07".repeat(32));
@@ -110,7 +111,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     await (await second.open()).close();
   });
 
-  test("older data is upgraded by who may, after a copy; newer data and another history are refused", async () => {
+  test("older data is upgraded on request, after a copy; newer data and another history are rejected", async () => {
     const { machine } = await newCluster();
     const { directory, open, refusal } = machine();
     const older = migrationsBefore(newDirectory(), "index_statistics");
@@ -146,11 +147,11 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
       "it would leave 4 rows that refer to deleted ones",
     ],
     [
-      "a reference is left open",
+      "a reference is dangling",
       "create table half (id text references organizations (id)) strict;--> statement-breakpoint\npragma defer_foreign_keys = on;--> statement-breakpoint\ninsert into half values ('gone')",
       "constraint failed",
     ],
-  ])("where %s, a migration changes nothing", async (_, text, why) => {
+  ])("if %s, a migration changes nothing", async (_, text, why) => {
     const { machine, rows } = await newCluster();
     const { open, refusal } = machine();
     const data = await open();
@@ -167,7 +168,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     expect(await rows("select * from migration_lease")).toEqual([]);
   });
 
-  test("a table with rows is rebuilt as in a file: nothing that refers to it is lost, and nobody writes meanwhile", async () => {
+  test("a table with rows is rebuilt like in a file: no reference is lost, and no one writes meanwhile", async () => {
     const { node, machine, rows } = await newCluster();
     const { migrations: older } = usual;
     const [onFile, onCluster] = [newDirectory(), machine()];
@@ -186,7 +187,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const migrations = migrationFolder(newDirectory(), [rebuildOf(String(made))]);
     const upgrade = { ...usual, migrations, upgrade: true };
     const before = await onCluster.open({ migrations: older });
-    // Another machine that still writes gets an answer that says when to try again, or is heard.
+    // Another machine's write either succeeds or is rejected with Retry-After.
     const write = () =>
       before.store.atomic([{ text: "delete from guards", parameters: [] }]).then(
         () => "written",
@@ -218,7 +219,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     expect(await rows("pragma foreign_keys")).toEqual([[1]]);
   });
 
-  test("data that the first version filled comes to the same on three nodes as in a file, rebuilds among it", async () => {
+  test("data of the first version becomes the same on three nodes as in a file, including rebuilds", async () => {
     const cluster = await threeNodes();
     const [onFile, onCluster] = [newDirectory(), newDirectory()];
     const kept = (name: string) =>
@@ -248,7 +249,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     await there.close();
   });
 
-  test("a machine that died while it rebuilt keeps writers waiting until its lease is over", async () => {
+  test("a machine that died during a rebuild blocks writers until its lease expires", async () => {
     const { machine, write } = await newCluster();
     const { open } = machine();
     const data = await open();
@@ -270,7 +271,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     await data.close();
   });
 
-  test("a machine that died during an upgrade is waited for until its lease is over", async () => {
+  test("a machine that died during an upgrade is waited for until its lease expires", async () => {
     const { machine, rows, write } = await newCluster();
     const { open } = machine();
     const older = migrationsBefore(newDirectory(), "index_statistics");
@@ -294,7 +295,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     await data.close();
   });
 
-  test("a machine whose clock is wrong is refused; one whose clock jumps writes nothing until it is right", async () => {
+  test("a machine with a wrong clock is rejected; after a jump it writes nothing until the clock is right", async () => {
     const { machine } = await newCluster();
     const { open, refusal } = machine();
     const wrong = await refusal({ clock: () => Date.now() + 90_000 });
@@ -318,7 +319,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     await data.close();
   });
 
-  test("a node that does not hold references together is refused", async () => {
+  test("a node without foreign keys is rejected", async () => {
     const { machine } = await newCluster(["-fk=false"]);
     expect(await machine().refusal()).toMatchObject({
       code: "DATA_UNUSABLE",
@@ -326,7 +327,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     });
   });
 
-  test("a wrong password is told, and not what it was; one from a file is taken", async () => {
+  test("a wrong password is reported without its value; one from a file is accepted", async () => {
     const directory = newDirectory();
     const auth = join(directory, "auth.json");
     const password = "p@ss:w/rd%";
@@ -344,7 +345,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     await (await openData({ dataDir, database: encoded }, usual)).close();
   });
 
-  test("TLS is verified by the CA file that the address names", async () => {
+  test("TLS is verified with the CA file in the address", async () => {
     const { cert, key } = selfSigned(newDirectory(), "node", "IP:127.0.0.1");
     const { node, machine } = await newCluster(["-http-cert", cert, "-http-key", key]);
     const dataDir = machine().directory;
@@ -354,7 +355,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     expect(refused).toMatch(/No node of the database can be used. .*certificate/);
   });
 
-  test("nobody there is no fault of the data: a service manager tries again", async () => {
+  test("an unreachable cluster is a temporary error, so that a service manager retries", async () => {
     const { node, machine } = await newCluster();
     await node.kill();
     expect(await machine().refusal()).toEqual({

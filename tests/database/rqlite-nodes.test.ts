@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { knownNodes } from "../../src/database/rqlite/nodes.ts";
 
-/** What a node says of nodes by their names in Raft: those with an address of requests can be reached. */
+/** A node's list of nodes by their Raft names; those with an HTTP address can be reached. */
 const said = (...nodes: [raft: string, host?: string][]) =>
   Response.json({
     nodes: nodes.map(([addr, host]) => ({
@@ -16,8 +16,8 @@ const said = (...nodes: [raft: string, host?: string][]) =>
 const hostsOf = async (known: ReturnType<typeof knownNodes>, response: Response) =>
   (await known.take(response)).map(({ host }) => host);
 
-describe("a node of the database that can't be reached is called", () => {
-  test("as it was while it could be", async () => {
+describe("the name of an unreachable database node is", () => {
+  test("the one from when it was reachable", async () => {
     const known = knownNodes(["db1:4001", "db2:4001"]);
     await known.take(said(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002", "10.0.0.2:4001"]));
     expect(
@@ -25,13 +25,13 @@ describe("a node of the database that can't be reached is called", () => {
     ).toEqual(["10.0.0.1:4001", "10.0.0.2:4001"]);
   });
 
-  test("as it is configured, where that is known by its machine", async () => {
+  test("the configured one, if its machine identifies it", async () => {
     const known = knownNodes(["10.0.0.1:4001", "10.0.0.2:5001", "10.0.0.3:6001"]);
     const now = said(["10.0.0.2:4002"], ["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.3:4002"]);
     expect(await hostsOf(known, now)).toEqual(["10.0.0.2:5001", "10.0.0.1:4001", "10.0.0.3:6001"]);
   });
 
-  test("as the only one that is configured and that no other has", async () => {
+  test("the only configured one that no other node has", async () => {
     const known = knownNodes(["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"]);
     const now = said(
       ["127.0.0.1:12", "127.0.0.1:2"],
@@ -41,7 +41,7 @@ describe("a node of the database that can't be reached is called", () => {
     expect(await hostsOf(known, now)).toEqual(["127.0.0.1:2", "127.0.0.1:3", "127.0.0.1:1"]);
   });
 
-  test("as the others reach it, where it could be one or the other", async () => {
+  test("its Raft host, if several configured ones are possible", async () => {
     const known = knownNodes(["db1:4001", "db2:4001", "db3:4001"]);
     const now = said(["10.0.0.1:4002", "10.0.0.1:4001"], ["10.0.0.2:4002"], ["10.0.0.3:4002"]);
     expect(await hostsOf(known, now)).toEqual(["10.0.0.1:4001", "10.0.0.2:4002", "10.0.0.3:4002"]);

@@ -1,3 +1,4 @@
+/** The Store on rqlite: lost responses, leaders, batches and quorum. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { AppError } from "../../src/core/errors.ts";
@@ -62,7 +63,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     rqliteStore(new RqliteClient(addressOf(proxy), { ...usualPatience, ...patience }), Date.now);
 
   test.each(["answer lost", "request lost"] as const)(
-    "%s: the write is looked for by its marker, and happens once",
+    "%s: the write is looked up by its marker, and happens once",
     async (trouble) => {
       const store = storeOf();
       await store.atomic([add("a", 0)]);
@@ -70,17 +71,20 @@ describe.skipIf(!hasRqlite)("one node", () => {
       proxy.troubles.push(trouble);
       await store.atomic([more("a")]);
       expect(await stockOf(store)).toEqual({ a: 1 });
-      // Found out before anything was repeated.
+      // The outcome was found before the write was repeated.
       const repeated = trouble === "answer lost" ? [] : ["/db/execute"];
       expect(proxy.requests.slice(0, -1)).toEqual(["/db/execute", "/db/query", ...repeated]);
     },
   );
 
   test.each([
-    ["an error beside the results", { results: [], error: "leadership lost while committing log" }],
+    [
+      "an error next to the results",
+      { results: [], error: "leadership lost while committing log" },
+    ],
     ["fewer results than statements", { results: [{}] }],
     ["no results", {}],
-  ])("%s is no success and no failure: what happened counts", async (_, answer) => {
+  ])("%s is ambiguous: the stored outcome counts", async (_, answer) => {
     const store = storeOf();
     await store.atomic([add("a", 0)]);
     proxy.troubles.push({ instead: answer });
@@ -90,7 +94,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(await stockOf(store)).toEqual({ a: 2 });
   });
 
-  test("a cluster without a leader is asked again for as long as an election takes", async () => {
+  test("a cluster without a leader is retried for the duration of an election", async () => {
     const store = storeOf();
     const refusal = { refusal: "leader not found", status: 503 };
     proxy.troubles.push(refusal, refusal, refusal);
@@ -98,13 +102,13 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(await stockOf(store)).toEqual({ a: 1 });
   });
 
-  test("a node that leads anew is first read through its log: it may not have applied yet what its predecessor has", async () => {
+  test("the first read after an election goes through the new leader's log, which may be behind", async () => {
     const store = storeOf();
     const read = () => store.query("select 1", []);
     proxy.levels.length = 0;
     for (let i = 0; i < 3; i++) await read();
     expect(proxy.levels).toEqual(["strong", "weak", "weak"]);
-    // A write has come through the log, too.
+    // A write also goes through the log.
     proxy.troubles.push({ refusal: "leadership lost", status: 503 });
     await store.atomic([add("a")]);
     await read();
@@ -128,7 +132,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(await stockOf(store)).toEqual({ a: 0, b: 1 });
   });
 
-  test("a repeated write that fails, fails for good: what was sent first can't come after it", async () => {
+  test("the failure of a repeated write is final: the first request can't be applied later", async () => {
     const store = storeOf();
     proxy.troubles.push("delayed");
     const there = must(sql`exists (select 1 from stock where item = 'a')`, taken);
@@ -172,7 +176,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(proxy.requests).toEqual([]);
   });
 
-  test("an older program writes nothing any more once a newer one has upgraded the data", async () => {
+  test("an older program writes nothing once a newer one has upgraded the data", async () => {
     const client = new RqliteClient(addressOf(node));
     const [older, newer] = [1, 2].map((migrations) =>
       rqliteStore(client, Date.now, { migrations }),
@@ -189,7 +193,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(await stockOf(storeOf())).toEqual({ a: 1, b: 1, d: 1 });
   });
 
-  test("many writes of one turn share requests, whatever their number", async () => {
+  test("many writes in one event-loop turn share requests", async () => {
     const store = storeOf();
     const items = Array.from({ length: 500 }, (_, i) => `item ${i}`);
     await Promise.all(items.map((item) => store.atomic([add(item), more(item)])));
@@ -209,7 +213,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(failed.message).toContain("no such column");
   });
 
-  test("a node that has stopped answering is left for the next one within two seconds", async () => {
+  test("a node that stopped responding is replaced by the next one within two seconds", async () => {
     const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const closed = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const gone = { host: `127.0.0.1:${closed.port}` };
@@ -223,7 +227,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
   });
 });
 
-/** On a busy machine an election lasts longer. */
+/** On a busy machine an election takes longer. */
 const enduring = { ...usualPatience, tryMs: 60_000, resolveMs: 60_000 };
 
 describe.skipIf(!hasRqlite)("three nodes", () => {
@@ -243,7 +247,7 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
     ["is killed", "SIGKILL"],
     ["stops answering", "SIGSTOP"],
   ] as const)(
-    "the leader %s under twelve writers: nothing acknowledged is lost, nothing is written twice",
+    "the leader %s under twelve writers: no acknowledged write is lost or repeated",
     async (_, signal) => {
       const patience = { ...enduring, silentMs: 300, probeMs: 300 };
       const store = rqliteStore(new RqliteClient(addressOf(...nodes), patience), Date.now);
@@ -278,7 +282,7 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
     },
   );
 
-  test("without a quorum writes are UNAVAILABLE, relaxed reads go on, and all is well again afterwards", async () => {
+  test("without a quorum writes are UNAVAILABLE, relaxed reads work, and everything works afterwards", async () => {
     const patience = { ...usualPatience, tryMs: 100, resolveMs: 100, silentMs: 200, probeMs: 200 };
     const store = rqliteStore(new RqliteClient(addressOf(...nodes), patience), Date.now);
     const leader = await leaderOf(nodes);

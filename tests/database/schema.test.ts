@@ -18,7 +18,7 @@ function tablesOf({ database }: TestAppliance): Table[] {
     .filter(({ name, type }) => type === "table" && !name.startsWith("sqlite_"));
 }
 
-test("every connection has the settings that make writes durable and references real", () => {
+test("every connection has the settings for durable writes and enforced references", () => {
   const database = openDatabase(join(newDirectory(), "settings.db"));
   const settings = {
     journal_mode: "wal",
@@ -40,7 +40,7 @@ test("every table is STRICT", async () => {
   expect(tables.filter(({ strict }) => strict === 0)).toEqual([]);
 });
 
-/** Of every table: what it refers to, pair by pair. */
+/** Foreign keys of every table. */
 const referencesOf = (appliance: TestAppliance) =>
   tablesOf(appliance).flatMap(({ name }) => {
     const columns = appliance.database
@@ -55,7 +55,7 @@ const referencesOf = (appliance: TestAppliance) =>
     }));
   });
 
-test("a record that goes finds what refers to it by an index, not by reading its organization", async () => {
+test("deleting a record finds its references by an index, without reading the whole organization", async () => {
   const appliance = await testAppliance();
   const scans = referencesOf(appliance).flatMap(({ name, child, columns }) => {
     const where = columns.map((column) => `"${column}" = ?`).join(" AND ");
@@ -71,9 +71,9 @@ test("a record that goes finds what refers to it by an index, not by reading its
   expect(scans).toEqual([]);
 });
 
-test("every reference between records carries the organization on both sides", async () => {
+test("every reference between records includes the organization on both sides", async () => {
   const references = referencesOf(await testAppliance());
-  // People belong to as many organizations as they are members of.
+  // People can belong to several organizations.
   const shared = ["organizations", "people"];
   const between = references.filter(({ table }) => !shared.includes(table ?? ""));
   expect(between.length).toBeGreaterThan(5);

@@ -19,7 +19,7 @@ const tables: SealedTable[] = [
   { name: "alert_channels", noun: "alert-channel", kinds: channelKinds },
 ];
 
-/** Monitors and channels whose header values an older version left as they were sent. */
+/** Monitors and channels whose header values an older version stored unencrypted. */
 async function older() {
   const made = await dashboard();
   const { monitor, channel, database, appliance } = made;
@@ -47,7 +47,7 @@ async function older() {
   return { ...made, shop: shop.id as string, bot: bot.id as string, seal };
 }
 
-test("what an older version kept plain is sealed, and read as if it had always been", async () => {
+test("unencrypted secrets of an older version are encrypted, and read as before", async () => {
   const { shop, bot, seal, secretsOf, monitorOf, changeMonitor, database } = await older();
   const headers = { "headers.X-Api-Key": canary, "headers.X.Team": "" };
   expect(JSON.stringify(database.query("select settings from monitors").values())).toContain(
@@ -74,7 +74,7 @@ test("that happens once, and to nothing else", async () => {
   expect(rows()).toEqual(after);
 });
 
-test("a backup made afterwards holds nothing of it", async () => {
+test("a backup created afterwards contains none of them", async () => {
   const directory = newDirectory();
   const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
   const data = await openData({ dataDir: directory }, { migrations: assets.migrations, clock });

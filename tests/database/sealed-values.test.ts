@@ -6,14 +6,14 @@ import { testAppliance } from "../support/appliance.ts";
 import { signingCanary } from "../support/samples.ts";
 import { member, password } from "../support/visiting.ts";
 
-/** Of these tests' appliances, and another one. */
+/** The vault of these tests' appliances, and another one. */
 const vault = vaultOf(new Uint8Array(32).fill(7));
 const other = vaultOf(new Uint8Array(32).fill(8));
 
-/** Answers are sealed for a day, so that who repeats a request gets them again. */
+/** Responses that are stored for a day, to repeat them for retries. */
 const passing = ["idempotent_answers"];
 
-/** One of everything that is sealed. */
+/** One value in every encrypted column. */
 async function everySecret() {
   const appliance = await testAppliance();
   const { api } = appliance.ours;
@@ -43,7 +43,7 @@ async function everySecret() {
   return appliance;
 }
 
-test("a key is told from another by whatever is sealed, in each table that holds something sealed", async () => {
+test("any encrypted value, in any table, identifies the right key", async () => {
   const { database } = await everySecret();
   const tables = database
     .query<{ name: string }, []>("select name from sqlite_schema where type = 'table'")
@@ -65,7 +65,7 @@ test("a key is told from another by whatever is sealed, in each table that holds
   }
 });
 
-test("any key is that of a database that holds nothing sealed, of whatever version", async () => {
+test("without encrypted values any key is accepted, in any version", async () => {
   const { database } = await testAppliance();
   for (const each of [database, new Database(":memory:")])
     expect([hasSealedValues(each), isKeyOf(each, other)]).toEqual([false, true]);

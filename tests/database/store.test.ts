@@ -1,3 +1,4 @@
+/** The Store: atomic writes, guards, retries and revisions. */
 import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { join } from "node:path";
@@ -12,7 +13,7 @@ const newDirectory = scratch();
 
 const stock = "CREATE TABLE stock (item TEXT PRIMARY KEY, count INTEGER CHECK (count >= 0)) STRICT";
 
-/** A store with the table of guards and a small one to write into. */
+/** A store with the table of guards and a small one for writes. */
 async function newStore() {
   return withStock(await storeWith(stock));
 }
@@ -46,7 +47,7 @@ describe("atomic", () => {
     expect(items()).toEqual(["a", "b", "c"]);
   });
 
-  test("writes of one turn share a commit and nothing else: one's failure is not the others'", async () => {
+  test("writes of one event-loop turn share a commit, but not their failures", async () => {
     const { store, put, items } = await newStore();
     const results = await Promise.allSettled([
       store.atomic([put("a")]),
@@ -65,7 +66,7 @@ describe("atomic", () => {
     expect(items()).toEqual(["a", "d"]);
   });
 
-  test("when it resolves, another connection reads what was written", async () => {
+  test("when it resolves, another connection reads the written data", async () => {
     const file = join(newDirectory(), "stock.db");
     const { store, put } = newFile(file);
     const reader = openDatabase(file);
@@ -75,12 +76,12 @@ describe("atomic", () => {
     store.close();
   });
 
-  describe("of very many statements", () => {
+  describe("with very many statements", () => {
     const many = 3_000;
     const all = (put: ReturnType<typeof newFile>["put"]) =>
       Array.from({ length: many }, (_, number) => put(`item ${number}`));
 
-    test("others read what was there before, until all of it is, and their writes follow it", async () => {
+    test("others read the previous data until all of it is written, and their writes follow it", async () => {
       const { store, put, items } = newFile(join(newDirectory(), "stock.db"));
       await store.atomic([put("before")]);
       const revision = store.revision();
@@ -125,7 +126,7 @@ describe("atomic", () => {
     });
   });
 
-  test("a full disk is UNAVAILABLE, loses nothing acknowledged, and ends when there is room", async () => {
+  test("a full disk is UNAVAILABLE, loses no acknowledged write, and recovers when there is space", async () => {
     const { database, store, put, items } = newFile(join(newDirectory(), "stock.db"));
     await store.atomic([put("before")]);
     const pages = database.query<{ page_count: number }, []>("PRAGMA page_count").get();
@@ -141,7 +142,7 @@ describe("atomic", () => {
     store.close();
   });
 
-  test("a database that another process holds is UNAVAILABLE, with Retry-After", async () => {
+  test("a database that another process locks is UNAVAILABLE, with Retry-After", async () => {
     const file = join(newDirectory(), "stock.db");
     const { database, store, put, items } = newFile(file);
     database.run("PRAGMA busy_timeout = 0");
@@ -176,7 +177,7 @@ describe("must", () => {
     expect(items()).toEqual(["a", "b"]);
   });
 
-  test("sees what the statements before it in the same write did, and leaves no row", async () => {
+  test("sees the earlier statements of the same write, and leaves no row", async () => {
     const { database, store, put, items } = await newStore();
     const there = must(sql`exists (select 1 from stock where item = ${"a"})`, taken);
     await store.atomic([put("a"), there]);
@@ -184,7 +185,7 @@ describe("must", () => {
     expect(database.query("SELECT * FROM guards").all()).toEqual([]);
   });
 
-  test("does not take an unknown answer for a yes", async () => {
+  test("does not count an unknown condition as true", async () => {
     const { store } = await newStore();
     const unknown = must(sql`null = 1`, taken);
     expect(await store.atomic([unknown]).catch((error) => error.message)).toBe("Taken.");
@@ -200,7 +201,7 @@ describe("must", () => {
   });
 });
 
-test("retrying reads again for as long as others were first, and passes on every other error", async () => {
+test("retrying reads again after each lost race, and passes on every other error", async () => {
   let attempts = 0;
   const value = await retrying(async () => {
     attempts += 1;
@@ -216,7 +217,7 @@ test("retrying reads again for as long as others were first, and passes on every
   expect(attempts).toBe(4);
 });
 
-test("twenty concurrent increments of one number lose no step", async () => {
+test("twenty concurrent increments of one number lose none", async () => {
   const { database, store, put } = await newStore();
   await store.atomic([put("a", 0)]);
   const step = () =>
@@ -233,7 +234,7 @@ test("twenty concurrent increments of one number lose no step", async () => {
   expect(database.query("SELECT count FROM stock").get()).toEqual({ count: 20 });
 });
 
-test("the revision differs after every write, whoever's, and stays while nothing is written", async () => {
+test("the revision differs after every write of any process, and stays the same without writes", async () => {
   const file = join(newDirectory(), "stock.db");
   const { store, put } = newFile(file);
   const other = openDatabase(file);

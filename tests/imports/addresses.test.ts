@@ -5,7 +5,7 @@ import { visitor, type Visitor } from "../support/visitor.ts";
 const now = Date.parse("2026-11-22T05:00:00.000Z");
 const titleOf = (svg: string) => /<title>(.*?)<\/title>/.exec(svg)?.[1];
 
-describe("addresses of an Uptime Kuma that was imported", () => {
+describe("addresses of an imported Uptime Kuma", () => {
   let made: Visitor;
   beforeAll(async () => {
     made = await visitor();
@@ -14,7 +14,7 @@ describe("addresses of an Uptime Kuma that was imported", () => {
     await made.restart();
   });
 
-  test("jobs report to their old push address, by any method and with whatever they send", async () => {
+  test("jobs report to their old push address, by any method and with any parameters", async () => {
     const path = "/api/push/FAKEpushTokenAcmeNightly00000001";
     const monitors = (await made.ours.api("GET", "/api/v1/monitors?q=Nightly")).json.data;
     const beats = async () =>
@@ -47,12 +47,12 @@ describe("addresses of an Uptime Kuma that was imported", () => {
     expect(await badge("14/uptime/30d")).toMatch(/^Uptime \(30d\): 65\.\d\d%$/);
     expect(await badge("6/ping/720?label=Ping")).toMatch(/^Ping: \d+ ms$/);
     expect(await badge("6/cert-exp")).toBe("Cert Exp.: No/Bad Cert");
-    // On no page, of nobody, and no kind of badge.
+    // On no page, unknown, and an unknown kind of badge.
     for (const path of ["56/status", "9999/status", "6/secrets"])
       expect([path, (await made.ask(`/api/badge/${path}`))?.status ?? 404]).toEqual([path, 404]);
   });
 
-  test("pages retain their addresses, and widgets can read their JSON", async () => {
+  test("pages preserve their addresses, and widgets can read their JSON", async () => {
     expect((await made.read("/status/acme-public")).text).toContain("Acme Status");
     const { config, publicGroupList, incident, incidents } = (
       await made.read("/api/status-page/acme-public")

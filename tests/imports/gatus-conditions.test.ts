@@ -19,7 +19,7 @@ const converted = (conditions: readonly string[], fields: object = {}) =>
 
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string> };
 
-/** What one check of the imported monitor finds. */
+/** The result of one check of the imported monitor. */
 async function stateAt(
   conditions: readonly string[],
   { status = 200, body = "", headers }: Answer,
@@ -31,7 +31,10 @@ async function stateAt(
   return (await check("http", fields)).status;
 }
 
-/** By the rules of Gatus' source: config/endpoint/condition.go and placeholder.go, jsonpath and pattern. */
+/**
+ * By the rules of Gatus' source: config/endpoint/condition.go and placeholder.go, jsonpath and
+ * pattern.
+ */
 const cases: [conditions: string[], up: Answer[], down: Answer[]][] = [
   [["[STATUS] == 200"], [{ status: 200 }], [{ status: 204 }, { status: 500 }]],
   [["[STATUS] >= 200"], [{ status: 200 }, { status: 503 }], []],
@@ -43,7 +46,7 @@ const cases: [conditions: string[], up: Answer[], down: Answer[]][] = [
   [["200 == [STATUS]"], [{ status: 200 }], [{ status: 201 }]],
   [["300 > [STATUS]"], [{ status: 200 }], [{ status: 300 }]],
   [["[status] == 0xC8"], [{ status: 200 }], [{ status: 201 }]],
-  // Gatus takes all behind the operator for a number, which it is not, and so for 0.
+  // Gatus parses everything after the operator as a number, which fails and yields 0.
   [["[STATUS] >= 300 && [STATUS] < 400"], [{ status: 200 }], []],
   [["[BODY] == pat(ok*)"], [{ body: "ok" }, { body: "ok, thanks\n" }], [{ body: "not ok at all" }]],
   [["[BODY] == pat(*ok)"], [{ body: "not ok\n" }], [{ body: "ok then" }]],
@@ -160,7 +163,7 @@ const cases: [conditions: string[], up: Answer[], down: Answer[]][] = [
 
 describe("an imported condition", () => {
   for (const [conditions, up, down] of cases)
-    test(`${conditions.join(" and ")} means what it means to Gatus`, async () => {
+    test(`${conditions.join(" and ")} has the same meaning as in Gatus`, async () => {
       for (const one of up) expect([one, await stateAt(conditions, one)]).toEqual([one, "up"]);
       for (const one of down) expect([one, await stateAt(conditions, one)]).toEqual([one, "down"]);
     });
@@ -182,7 +185,7 @@ describe("an imported condition", () => {
   });
 });
 
-describe("a condition that can't be checked pauses its monitor and is named with the reason:", () => {
+describe("a condition that can't be checked pauses its monitor and is reported with the reason:", () => {
   const reasons: [condition: string, why: string][] = [
     ["[STATUS] == ", "no status satisfies it"],
     ["[STATUS] == 999", "HTTP has no status above 599"],
@@ -228,7 +231,7 @@ describe("other types check", () => {
   const imported = async (url: string, conditions: string[], fields: object = {}) =>
     (await converted(conditions, { url, ...fields })).monitor;
 
-  test("[CONNECTED] == false upside down", async () => {
+  test("[CONNECTED] == false as an inverted monitor", async () => {
     const monitor = await imported("tcp://closed.example:23", ["[CONNECTED] == false"]);
     expect(monitor).toMatchObject({
       isIncomplete: false,
@@ -321,7 +324,7 @@ describe("other types check", () => {
     expect(monitor.notes.join()).toContain("“shop: address” checks the address of its host");
   });
 
-  test("what has no type here is paused as the closest one", async () => {
+  test("an unsupported type is imported as the closest one, paused", async () => {
     for (const url of ["udp://game.example:27015", "sctp://core.example:38412"]) {
       const monitor = await imported(url, ["[CONNECTED] == true"]);
       expect(monitor).toMatchObject({ isIncomplete: true, fields: { type: "tcp", paused: true } });

@@ -30,7 +30,7 @@ function changed(map: Map, path: string, value: unknown): Map {
   return { ...map, [key]: changed((map[key] ?? {}) as Map, rest.join("."), value) };
 }
 
-/** JSON is YAML. */
+/** JSON is valid YAML. */
 function planOf(config: Map): Promise<Plan> {
   const file = join(newDirectory(), "config.yaml");
   writeFileSync(file, JSON.stringify(config));
@@ -68,7 +68,7 @@ const slack = { "webhook-url": "https://hooks.example/all" };
 const alerting = { slack, pagerduty: { "integration-key": "0123456789abcdef0123456789abcdef" } };
 const base: Map = { alerting, endpoints: [shop] };
 
-/** A test for each key, tried in the map that `place` puts it into. */
+/** Defines a test for each key, in the map that `place` puts it into. */
 function each(keys: readonly Key[], within: Map, place: (map: Map) => Map) {
   for (const { path, value } of keys)
     test(`${path} is imported or named in the report`, () =>
@@ -171,7 +171,7 @@ for (const type of otherProviders)
     expect(JSON.stringify(plan)).not.toContain("s3cret");
   });
 
-test("an unknown key is named wherever it is", async () => {
+test("an unknown key is named at any level", async () => {
   const plan = await planOf({
     "top-typo": "1",
     "x-anchors": { left: "alone" },

@@ -1,3 +1,4 @@
+/** Importing Gatus: folders, alerts, endpoints, maintenance and variables. */
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -205,7 +206,7 @@ describe("Gatus' configuration", () => {
     });
 });
 
-/** The configuration of a company, in files of a folder and the folders in it. */
+/** The configuration of a company, in files of a folder and its subfolders. */
 const company = join(import.meta.dir, "..", "fixtures", "gatus", "folder");
 const now = Date.UTC(2026, 10, 25, 12);
 
@@ -290,7 +291,7 @@ describe("A folder of Gatus", () => {
     expect(records.map(({ name }) => name)).toEqual(["az", "b", "hidden"]);
   });
 
-  test("may not have a value in two of its files", async () => {
+  test("can't have a value in two of its files", async () => {
     const folder = newDirectory();
     writeFileSync(join(folder, "a.yaml"), "web: {port: 1}\nendpoints: []");
     writeFileSync(join(folder, "b.yaml"), "web: {port: 2}");
@@ -322,7 +323,7 @@ describe("Alerts of Gatus", () => {
     );
   });
 
-  test("say what is limited: thresholds, timeouts and reminders", async () => {
+  test("report limits: thresholds, timeouts and reminders", async () => {
     const { fields, notes } = await recordOf(
       `alerting: {pagerduty: {integration-key: 0123456789abcdef0123456789abcdef}}
 endpoints:
@@ -350,7 +351,7 @@ endpoints:
     );
   });
 
-  test("bring their descriptions into the monitor, where alerts show them", async () => {
+  test("add their descriptions to the monitor, where alerts show them", async () => {
     const record = await orders();
     expect(record("orders").fields["description"]).toBe(
       "slack: health check failed\n\npagerduty: Call the data team.",
@@ -358,7 +359,7 @@ endpoints:
     expect(record("nightly").fields["description"]).toBe("health check failed");
   });
 
-  test("that are switched off, there or by default, are not attached", async () => {
+  test("that are disabled, individually or by default, are not attached", async () => {
     const { notes, links } = (await orders())("checkout");
     expect(links["alertChannelIds"]?.filter((id) => id.startsWith("telegram"))).toEqual([]);
     expect(notes).toContain("Without the alert by telegram, which is switched off.");
@@ -391,7 +392,7 @@ endpoints:
     expect(records.filter(({ noun }) => noun === "alert-channel")).toHaveLength(3);
   });
 
-  test("by custom come as a disabled webhook with the reason", async () => {
+  test("of type custom become a disabled webhook with the reason", async () => {
     const { fields, notes, isIncomplete } = (await orders())("Gatus custom");
     expect(fields).toMatchObject({ type: "webhook", enabled: false });
     expect(isIncomplete).toBe(true);
@@ -399,7 +400,7 @@ endpoints:
     expect(notes.join()).toContain("body, placeholders.ALERT_TRIGGERED_OR_RESOLVED");
   });
 
-  test("keep numbers as they are written: a chat, a topic and a password", async () => {
+  test("preserve numbers as written: a chat, a topic and a password", async () => {
     const record = await orders();
     expect(record("Gatus telegram").fields).toMatchObject({
       chatId: "-1001234567890123456",
@@ -409,7 +410,7 @@ endpoints:
     expect(smtp).toMatchObject({ password: "0123" });
   });
 
-  test("without an address say which key is not set", async () => {
+  test("without an address report the missing key", async () => {
     const { notTaken } = await planOf(
       `alerting: {slack: {webhook-url: "\${HOOK}"}}\nendpoints: [{name: a, url: "http://a.example", alerts: [{type: slack}]}]`,
     );
@@ -417,7 +418,7 @@ endpoints:
   });
 });
 
-describe("Gatus' booleans, as its YAML reads them, switch an endpoint off:", () => {
+describe("Gatus' booleans, as its YAML reads them, disable an endpoint:", () => {
   for (const word of [
     "no",
     "No",
@@ -455,7 +456,7 @@ describe("An endpoint of Gatus", () => {
       "a",
     );
 
-  test("with the user in its URL signs in", async () => {
+  test("with a user in its URL signs in", async () => {
     const yaml = `endpoints: [{name: a, url: "https://ann:p%40ss@a.example/x"}]`;
     const { fields, isIncomplete } = await recordOf(yaml, "monitor", "a");
     expect(isIncomplete).toBe(false);
@@ -484,14 +485,14 @@ describe("An endpoint of Gatus", () => {
     expect(other.notes).toContain("Connects to a.example and asks for b.example, also in TLS.");
   });
 
-  test("keeps its type and URL where a field can't be imported", async () => {
+  test("keeps its type and URL if a field can't be imported", async () => {
     const { fields, notes, isIncomplete } = await endpoint("method: PURGE");
     expect(isIncomplete).toBe(true);
     expect(fields).toMatchObject({ type: "http", url: "https://a.example/x", paused: true });
     expect(notes[0]).toStartWith("Paused: it lacks method, which");
   });
 
-  test("resolves names here instead of by its own resolver, and says so", async () => {
+  test("resolves names here instead of with its own resolver, and reports it", async () => {
     const { fields, notes, isIncomplete } = await endpoint(
       `client: {dns-resolver: "tcp://1.1.1.1:53"}`,
     );
@@ -504,7 +505,7 @@ describe("An endpoint of Gatus", () => {
     );
   });
 
-  test("has its client certificate where its files are here, and never those of an upload", async () => {
+  test("has its client certificate if its files are on this machine, but not in an upload", async () => {
     const files = selfSigned(newDirectory(), "client", "DNS:client.example");
     const [certificate, key] = [files.cert, files.key].map((path) => readFileSync(path, "utf8"));
     const yaml = `endpoints: [{name: a, url: "https://a.example", client: {tls: {certificate-file: cert.pem, private-key-file: key.pem}}}]`;
@@ -527,7 +528,7 @@ describe("An endpoint of Gatus", () => {
     expect(JSON.stringify(upload)).not.toContain("PRIVATE KEY");
   });
 
-  test("without a unit in its interval is checked every minute, and says why", async () => {
+  test("without a unit in its interval is checked every minute, with the reason", async () => {
     const { fields, notes } = await endpoint("interval: 30");
     expect(fields["interval"]).toBe(60);
     expect(notes).toContain("interval 30 has no unit, such as s or m: the default is used.");
@@ -541,7 +542,7 @@ describe("An endpoint of Gatus", () => {
     ]);
   });
 
-  test("with the name and group of another one is left out with its position", async () => {
+  test("with the same name and group as another one is left out with its position", async () => {
     const { notTaken } = await planOf(`endpoints:
   - {name: a, url: "http://a.example"}
   - {name: a, url: "http://b.example"}
@@ -554,7 +555,7 @@ describe("An endpoint of Gatus", () => {
 });
 
 describe("An external endpoint of Gatus", () => {
-  test("without a heartbeat waits as long as possible, and says so", async () => {
+  test("without a heartbeat waits as long as possible, and reports it", async () => {
     const { fields, notes } = await recordOf(
       "external-endpoints: [{name: nightly, token: example-token-1}]",
       "monitor",
@@ -564,7 +565,7 @@ describe("An external endpoint of Gatus", () => {
     expect(notes.join()).toContain("Without a heartbeat Gatus waits for ever");
   });
 
-  test("that is switched off is paused, and has its maintenance", async () => {
+  test("that is disabled is paused, and has its maintenance", async () => {
     const { records } = await planOf(
       `external-endpoints: [{name: nightly, token: t, enabled: off, maintenance-windows: [{start: "01:00", duration: 2h}]}]`,
     );
@@ -575,7 +576,7 @@ describe("An external endpoint of Gatus", () => {
 });
 
 describe("Maintenance of Gatus", () => {
-  test("is a window that recurs; equal ones of several endpoints are one", async () => {
+  test("is a recurring window; equal ones of several endpoints are one", async () => {
     const { records } = await gatusPlan(company, {}, { now });
     const windows = records.filter(({ noun }) => noun === "maintenance-window");
     expect(windows.map(({ fields, links }) => ({ ...fields, ...links }))).toMatchObject([
@@ -600,7 +601,7 @@ describe("Maintenance of Gatus", () => {
     ]);
   });
 
-  test("that can't be read is named with the reason", async () => {
+  test("that can't be read is reported with the reason", async () => {
     for (const [window, why] of [
       ["{start: 25:00, duration: 1h}", "its start is not a time such as 23:00"],
       ["{start: 23:00, duration: 25h}", "its duration is not between 1m and 24h"],
@@ -632,14 +633,14 @@ describe("Variables in Gatus' files", () => {
     );
   });
 
-  test("are expanded as Gatus does it", async () => {
+  test("are expanded like in Gatus", async () => {
     const yaml = `endpoints: [{name: a, url: "http://a.example/$PATH_OF/\${ID}$$x/$1/$/\${}/\${A B}"}]`;
     const { records, hints } = await planOf(yaml, { PATH_OF: "p", ID: "7" });
     expect(records[0]?.fields["url"]).toBe("http://a.example/p/7$x//$//");
     expect(hints[0]).toStartWith("These variables are not set: 1, A B.");
   });
 
-  test("that hold several lines are part of the file", async () => {
+  test("with several lines are part of the file", async () => {
     const { records } = await planOf("endpoints:\n$MORE\n", {
       MORE: "  - {name: a, url: 'http://a.example'}",
     });
@@ -687,7 +688,7 @@ describe("A message about Gatus' files", () => {
       await gatusPlan(fileWith(yaml), {}).catch(() => {});
     });
 
-  test("names each of the suites, which alone are a configuration", async () => {
+  test("names each of the suites, which alone are a valid configuration", async () => {
     const { records, notTaken } = await planOf(
       "suites: [{name: checkout, group: shop, timeout: 1m, endpoints: [{name: login}, {name: pay}]}]",
     );
@@ -720,7 +721,7 @@ describe("A message about Gatus' files", () => {
     await gatusPlan(file, {}).catch(() => {});
   });
 
-  test("never has the folder of an upload in it", async () => {
+  test("never contains the folder of an upload", async () => {
     const file = fileWith("- 1");
     const failure = await gatusPlan(file, {}, { name: "my.yaml" }).catch((error) => error.message);
     expect(failure).toBe(
@@ -729,7 +730,7 @@ describe("A message about Gatus' files", () => {
   });
 });
 
-test("other work gets its turn while many endpoints are planned", async () => {
+test("other work runs while many endpoints are planned", async () => {
   const endpoints = Array.from(
     { length: 600 },
     (_, index) => `  - {name: s${index}, url: "https://s${index}.example"}`,

@@ -12,7 +12,7 @@ const now = Date.parse("2026-11-22T06:00:00.000Z");
 const dayMs = 86_400_000;
 const files = ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db"];
 
-/** Everything that is stored, but the list of imports and the counter of result keys. */
+/** All stored rows, except the list of imports and the counter of result keys. */
 const stored = (appliance: TestAppliance) => {
   appliance.database.run("delete from imports");
   return dump(appliance)
@@ -26,7 +26,10 @@ async function sweep({ store, time }: TestAppliance, heartbeatDays: number) {
 
 describe("a repeated import adds no duplicate results", () => {
   const whole = (file: string) => ({ file, from: () => fixture(file) });
-  /** Results of other days than those of the fixture: an old copy, or monitors that were paused long ago. */
+  /**
+   * Results of other days than those of the fixture: an old copy, or monitors that were paused long
+   * ago.
+   */
   const older = (file: string, days: number) => ({
     file: `${file}, ${days} days older`,
     from: () =>
@@ -50,7 +53,7 @@ describe("a repeated import adds no duplicate results", () => {
       from: () => changedFixture("kuma-2-acme.db", newDirectory(), "delete from heartbeat"),
     },
   ];
-  test.each(sources)("from $file, whenever retention removed results", async ({ from }) => {
+  test.each(sources)("from $file, however much retention removed", async ({ from }) => {
     const appliance = await testAppliance();
     appliance.time.now = now;
     const source = from();
@@ -102,7 +105,7 @@ describe("a repeated import adds no duplicate results", () => {
   });
 });
 
-describe("figures of imported history agree wherever they are shown", () => {
+describe("figures of imported history are the same on every page", () => {
   test.each(files)("%s", async (file) => {
     const made = await visitor();
     made.time.now = now;

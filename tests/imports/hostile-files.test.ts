@@ -19,7 +19,7 @@ const usual = { now, variables: {}, limits: usualLimits, readsNamedFiles: false 
 const opened = (file: string, workIn: string, readingBounds: Bounds = {}) =>
   openSource("uptime-kuma", file, { workIn, ...usual, readingBounds });
 
-/** What the promise was rejected with, in words; fails where it was not. */
+/** Message of the rejected promise; fails if it resolves. */
 async function rejection(promise: Promise<unknown>): Promise<string> {
   const error: unknown = await promise.then(
     () => "It was not rejected.",
@@ -44,7 +44,7 @@ const monitorsOf = (count: number, more: (index: number) => object = () => ({}))
     active: 1,
     ...more(index),
   }));
-/** Each group is in the one before it. */
+/** Each group is in the previous one. */
 const nested = (count: number) =>
   monitorsOf(count, (index) => ({ type: "group", parent: index === 0 ? null : index }));
 
@@ -54,7 +54,7 @@ const changed = (change: (file: string) => void, ...statements: string[]) => {
   return file;
 };
 
-describe("a file that takes without end is rejected with its reason, and nothing is left:", () => {
+describe("a file that takes too long or too much memory is rejected with its reason, and nothing is left:", () => {
   const { records, links, groupNesting } = importBounds;
   const cases: [what: string, make: () => string, why: RegExp, bounds?: Bounds][] = [
     [
@@ -150,7 +150,7 @@ describe("a file that takes without end is rejected with its reason, and nothing
     appliance.time.now = now;
     const { scope } = appliance.ours;
     const workIn = newDirectory();
-    // Opening has more time: on a busy machine it alone can take some seconds.
+    // Opening has more time, because on a busy machine it alone can take some seconds.
     const bounds = { seconds: 120 };
     const { plan, history, close } = await opened(make(), workIn, bounds);
     bounds.seconds = seconds;
@@ -174,7 +174,7 @@ test("a file whose reading process is killed is rejected", async () => {
   );
 });
 
-test("a reading process gives the same plan and history as one that reads in place", async () => {
+test("a reading process yields the same plan and history as reading in place", async () => {
   for (const name of ["kuma-1-acme.db", "kuma-2-acme.db", "kuma-1-acme.json"]) {
     const { openHere } = await import("../../src/imports/reading/open-here.ts");
     const [one, other] = [
@@ -195,7 +195,7 @@ test("a reading process gives the same plan and history as one that reads in pla
   }
 });
 
-test("groups within groups become one group each, named by their whole path, up to 50 levels", async () => {
+test("nested groups become one group each, named by their full path, up to 50 levels", async () => {
   const { plan, close } = await opened(backup(nested(50)), newDirectory());
   await close?.();
   expect(plan.records).toHaveLength(50);
@@ -209,7 +209,7 @@ test("a circle of groups is cut where it closes", async () => {
   expect(plan.records.map(({ name }) => name)).toContain("Shop 3 / Shop 2 / Shop 1");
 });
 
-test("more records than the organization can have are named in a preview, and rejected before anything is written", async () => {
+test("more records than the organization can have are named in a preview, and rejected before any write", async () => {
   const appliance = await testAppliance();
   appliance.time.now = now;
   const { limits, ...others } = appliance.ours.scope;
@@ -228,7 +228,7 @@ test("more records than the organization can have are named in a preview, and re
   expect(chosen.report.items).toHaveLength(3);
 });
 
-test("a stored report has notes up to a bound, and all its records", async () => {
+test("a stored report has a limited number of notes, and all its records", async () => {
   const appliance = await testAppliance();
   appliance.time.now = now;
   const { scope } = appliance.ours;
@@ -243,7 +243,7 @@ test("a stored report has notes up to a bound, and all its records", async () =>
   expect(run?.report?.items.filter(({ notes }) => notes.includes(note)).length).toBeLessThan(3);
 });
 
-describe("a log beside a database that is not whole is rejected:", () => {
+describe("an incomplete log of a database is rejected:", () => {
   /** A database with its log, as they are while Uptime Kuma runs. */
   function running(change: (log: Buffer) => Buffer): string {
     const folder = newDirectory();
@@ -281,7 +281,7 @@ describe("a log beside a database that is not whole is rejected:", () => {
     );
   });
 
-  test("a whole one is read, also with pages of an earlier log behind its own", async () => {
+  test("a complete log is read, also with pages of an earlier log after its own", async () => {
     const folder = newDirectory();
     changedFixture("kuma-2-acme.db", folder, "pragma journal_mode = wal");
     const file = join(folder, "kuma.db");
@@ -298,7 +298,7 @@ describe("a log beside a database that is not whole is rejected:", () => {
     expect(plan.records.map(({ name }) => name)).toContain("From the log");
   });
 
-  test("an empty one is none", async () => {
+  test("an empty log is ignored", async () => {
     const folder = running((log) => log);
     truncateSync(join(folder, "kuma.db-wal"), 0);
     const { plan, close } = await opened(folder, newDirectory());

@@ -30,7 +30,7 @@ async function planFrom(file: string): Promise<Plan> {
 const reportOf = ({ records, notTaken, hints }: Plan) =>
   [...[...records, ...notTaken].flatMap(({ notes }) => notes), ...hints].join("\n");
 
-/** Columns without meaning outside of an Uptime Kuma: who owns a record, when it was made, caches. */
+/** Columns without meaning outside of an Uptime Kuma: owners, creation times, caches. */
 const internal: Record<string, string[]> = {
   monitor: [
     "user_id",
@@ -58,7 +58,7 @@ const internal: Record<string, string[]> = {
 /** Tables whose rows are listed as not imported, each by its name. */
 const listedByName = ["user", "api_key", "remote_browser"];
 
-/** Statements before and after which plans are compared, where a value alone has no effect. */
+/** Statements that run before both plans, for columns without an effect on their own. */
 const setups: Record<string, string> = {
   "monitor.tls_key": `update monitor set auth_method = 'mtls', tls_key = '${clientKey}', tls_cert = '${clientCertificate}'
     where type = 'http'`,
@@ -68,7 +68,7 @@ const setups: Record<string, string> = {
     rabbitmq_nodes = '["http://mq.example:15672"]' where id = 6`,
 };
 
-/** The last ones: another order, and a Docker host that is a socket. */
+/** The last ones change the order, and make a Docker host a socket. */
 const probes: ((row: Fields) => unknown)[] = [
   () => "probe-7",
   () => 7,
@@ -82,7 +82,10 @@ const probes: ((row: Fields) => unknown)[] = [
   () => "socket",
 ];
 
-/** Opens a file and passes its rows to `run`, which can change them without writing a file each time. */
+/**
+ * Opens a file and passes its rows to `run`, which can change them without writing a file each
+ * time.
+ */
 async function withSource<T>(
   file: string,
   run: (source: KumaSource) => Promise<T> | T,
@@ -93,7 +96,7 @@ async function withSource<T>(
   return result;
 }
 
-/** Planning takes most of its time for monitors, and other tables need only some of them. */
+/** Planning spends most of its time on monitors, and other tables need only some of them. */
 function withFewMonitors(source: KumaSource): KumaSource {
   const monitor = source.rows.monitor.filter(
     (row) => Number(row["id"]) <= 8 || row["proxy_id"] !== null || row["docker_host"] !== null,
@@ -151,7 +154,7 @@ describe("each column of Uptime Kuma's tables is imported, or named in the repor
       expect(ignored).toEqual([]);
     });
 
-  test("a column of a later version is named where it is set, and not where it has its default", async () => {
+  test("a column of a later version is named if it is set, and not if it has its default", async () => {
     const changed = changedFixture(
       "kuma-2-acme.db",
       newDirectory(),
@@ -167,7 +170,7 @@ describe("each column of Uptime Kuma's tables is imported, or named in the repor
     expect(naming("robots").map(({ noun }) => noun)).toEqual(["status-page"]);
   });
 
-  test("a page that search engines were to leave out says that they can find it here", async () => {
+  test("a page that was hidden from search engines reports that they can find it now", async () => {
     const changed = changedFixture(
       "kuma-2-acme.db",
       newDirectory(),
@@ -190,7 +193,7 @@ const ownSettings = [
   "initServerTimezone",
   "migrateAggregateTableState",
 ];
-/** Settings that records or hints are made of. */
+/** Settings that affect records or hints. */
 const usedSettings = ["serverTimezone", "primaryBaseURL", "keepDataPeriodDays", "entryPage"];
 
 test.each(files)(
@@ -225,7 +228,10 @@ describe("each key of the JSON backup is imported, or named:", () => {
     return planOf(openBackup(JSON.stringify(whole), "backup.json"), now);
   }
   const values = ["probe-7", 7, 0, true, false, ["7"], null];
-  /** Keys that the API adds for its own page, that mean nothing elsewhere, or that are tried as columns above. */
+  /**
+   * Keys that the API adds for its own page, that mean nothing elsewhere, or that are tested as
+   * columns above.
+   */
   const own =
     /^(?:weight|tlsKey|id|userId|pathName|childrenIDs|forceInactive|maintenance|screenshot|includeSensitiveData|dns_last_result)$/;
 
@@ -268,7 +274,7 @@ describe("each key of the JSON backup is imported, or named:", () => {
           const isChanged = channels.some(
             (one) => JSON.stringify(one) !== JSON.stringify(before.get(one.externalId)),
           );
-          // A type that there is none of here is named as a whole.
+          // A type that does not exist here is named as a whole.
           const isStandIn = channels[index]?.isIncomplete === true;
           if (isChanged || isStandIn || reportOf(plan).includes(key)) isKnown = true;
           if (isKnown) break;

@@ -7,7 +7,7 @@ const at = { hostname: "mail.example", port: 587 };
 const plant = { hostname: "broker.example", port: 1883, mqtt_topic: "plant/state" };
 const on = { mqtt_check_type: "json-query", json_path: "$.on", expected_value: "true" };
 
-/** What becomes of a row, and what the report says is missing. */
+/** The imported fields of a row, and the missing ones according to the report. */
 const cases: [type: string, row: object, fields: object, missing?: string][] = [
   ["smtp", { ...at, smtp_security: "nostarttls" }, { type: "smtp", port: 587, tls: "none" }],
   ["smtp", { ...at, smtp_security: "starttls" }, { type: "smtp", tls: "starttls" }],

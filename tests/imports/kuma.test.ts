@@ -111,7 +111,7 @@ for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db
     });
 
     test("the history equals that of Uptime Kuma", () => {
-      // Checks counted: pending is down, maintenance is on neither side.
+      // Counts checks: pending counts as down, maintenance not at all.
       const counted = rows(
         file,
         `select m.name, sum(h.status = 1) as up, sum(h.status in (0, 2)) as down, sum(h.status = 3) as held
@@ -257,7 +257,7 @@ describe("an Uptime Kuma 2", () => {
     );
   });
 
-  test("maintenance means the same times", async () => {
+  test("maintenance has the same times", async () => {
     const { json } = await appliance.ours.api("GET", "/api/v1/maintenance-windows?per_page=100");
     const windows = new Map((json.data as Row[]).map((one) => [one["title"], one]));
     expect(windows.get("Database upgrade")).toMatchObject({
@@ -291,7 +291,7 @@ describe("an Uptime Kuma 2", () => {
   test("importing it again changes nothing", async () => {
     const records = () => {
       appliance.database.run("delete from imports");
-      // Numbers for results are taken once, and never again.
+      // Result keys are used once, and never again.
       return dump(appliance).replace(/\["monitor_states",\d+\]/, "");
     };
     const before = records();
@@ -374,7 +374,7 @@ test.each([
   ["json", '{"a": 1}', { bodyType: "json", body: '{"a": 1}' }],
   ["json", "{{a}}", { body: "{{a}}", type: "application/json" }],
   ["xml", "<a/>", { body: "<a/>", type: "text/xml; charset=utf-8" }],
-])("a body as %s is sent as it was: %s", (encoding, body, sent) => {
+])("a body as %s is sent unchanged: %s", (encoding, body, sent) => {
   const installation = { proxies: new Map(), dockerHosts: new Map(), browsers: new Map() };
   const row = { type: "http", name: "API", url: "http://api.lan/", method: "POST" };
   const { fields } = monitorOf({ ...row, body, http_body_encoding: encoding }, installation);
@@ -391,7 +391,7 @@ test.each([
   ["socks5h", { proxyUrl: "socks5://proxy.lan:3128" }],
   ["https", null],
   ["socks4", null],
-])("a monitor goes through its %s proxy, or waits paused for one that is", (protocol, taken) => {
+])("a monitor uses its %s proxy, or is paused until it has a supported one", (protocol, taken) => {
   const login = { auth: 1, username: "probe", password: "word", active: 1 };
   const proxies = new Map([
     [1, { protocol, host: "proxy.lan", port: 3128, ...login }],

@@ -19,7 +19,7 @@ function typeOf({ name, type }: Column): string {
   return "LONGTEXT";
 }
 
-/** The same tables with the same rows. */
+/** Copies the tables with their rows. */
 async function copied(from: string, sql: SQL) {
   const database = new Database(from, { readonly: true });
   const tables = database
@@ -41,7 +41,7 @@ async function copied(from: string, sql: SQL) {
         some.flatMap((row) =>
           columns.map((column) => {
             const value = row[column.name];
-            // As SQLite keeps it, which has no type of its own for either.
+            // As SQLite stores it, which has no type for either.
             return /datetime/i.test(column.type) && typeof value === "string"
               ? value.replace("T", " ")
               : value;

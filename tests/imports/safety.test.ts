@@ -25,7 +25,7 @@ async function world() {
   return appliance;
 }
 
-/** Everything but the numbers that are taken once and never again. */
+/** All rows, without numbers that are never reused. */
 const stateOf = (appliance: TestAppliance) =>
   dump(appliance)
     .replace(/,?\["monitor_states",\d+\]/, "")
@@ -142,7 +142,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
       expect(dump(appliance)).toBe(before);
     });
 
-  test("a trigger in it does not run, and a database beside its log is read with that", async () => {
+  test("a trigger in it does not run, and a database is read with its log", async () => {
     const appliance = await world();
     const folder = newDirectory();
     changedFixture(
@@ -151,7 +151,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
       "create trigger trap after insert on monitor begin delete from monitor; end",
       "pragma journal_mode = wal",
     );
-    // Its log stays where nobody closes it.
+    // The log remains while the database is open.
     const open = new Database(join(folder, "kuma.db"));
     open.run("update monitor set name = 'From the log' where id = 6");
     const copy = newDirectory();
@@ -167,7 +167,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
   });
 });
 
-test("the logo is imported from a data directory, but not through links out of it", async () => {
+test("the logo is imported from a data directory, but not through links to outside", async () => {
   const appliance = await world();
   const folder = newDirectory();
   changedFixture("kuma-2-acme.db", folder);
@@ -214,7 +214,7 @@ describe("an interrupted import", () => {
       expect(stateOf(appliance)).toBe(before);
     });
 
-  test("with an error leaves nothing, and another may follow at once", async () => {
+  test("with an error leaves nothing, and another can follow at once", async () => {
     const appliance = await world();
     const { ours, store } = appliance;
     const before = stateOf(appliance);
@@ -268,11 +268,11 @@ test("deleted records stay deleted after a repeated import", async () => {
   expect((await ours.api("GET", "/api/v1/monitors?q=Acme%20website")).json.data).toEqual([]);
 });
 
-test("the JSON backup of 1.x has what its database has of monitors and channels", async () => {
+test("the JSON backup of 1.x has the same monitors and channels as its database", async () => {
   const [one, other] = [await world(), await world()];
   await importKuma(one.ours.scope, fixture("kuma-1-acme.db"));
   await importKuma(other.ours.scope, fixture("kuma-1-acme.json"));
-  // The backup has neither Docker hosts nor proxies: what needs one of them comes in paused.
+  // The backup has neither Docker hosts nor proxies: monitors with one are imported paused.
   const stored = ({ database }: TestAppliance) => {
     const monitors = database
       .query<{ name: string; tags: string }, []>(

@@ -42,7 +42,7 @@ async function world() {
     return { status: response.status, json: (await response.json()) as Json };
   }
 
-  /** Sends a file as the page does. */
+  /** Sends a file like the page does. */
   async function sent(file: string): Promise<string> {
     const bytes = new Uint8Array(readFileSync(file));
     const { id } = (await begin(bytes.length)).json.data;
@@ -147,7 +147,7 @@ endpoints:
     expect(json.data.hints[0]).toStartWith("These variables are not set: PATH.");
   });
 
-  test("is named as its sender knows it, with the line of what is wrong", async () => {
+  test("is named as its sender knows it, with the line of the error", async () => {
     const { status, json } = await previewOf("endpoints:\n  - name: a\n\turl: b\n");
     expect([status, json.error.message]).toEqual([
       400,

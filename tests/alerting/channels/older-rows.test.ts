@@ -16,7 +16,7 @@ const first: Record<string, string[]> = {
 };
 
 test.each(Object.keys(first))(
-  "a channel of type %s that an older version stored has what is new at its default",
+  "a channel of type %s from an older version has the defaults of new fields",
   async (type) => {
     const made = await dashboard();
     const { secrets = {}, others = {} } = newChannels[type] ?? {};

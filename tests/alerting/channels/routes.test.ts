@@ -5,12 +5,12 @@ import { canary, newChannels } from "../../support/samples.ts";
 
 const path = "/api/v1/alert-channels";
 
-/** The data of an alert is fixed where machines read it. */
+/** Services for programs have a fixed format and no template. */
 const takesTemplate = (type: string) => !["webhook", "pagerduty", "opsgenie", "jsm"].includes(type);
 
 describe("each type", () => {
   for (const [type, { secrets, optional = false, others }] of Object.entries(newChannels)) {
-    test(`${type} is read back as it was sent, without its secrets, which are sealed`, async () => {
+    test(`${type} is read as it was sent, without its secrets, which are encrypted`, async () => {
       const made = await dashboard();
       const { api, secretsOf } = made;
       const { status, headers, json } = await api("POST", path, {
@@ -50,7 +50,7 @@ describe("each type", () => {
     });
 
     for (const [name, value] of Object.entries(secrets))
-      test(`${type}: ${name} ${optional ? "may be absent or cleared" : "is required and can't be cleared"}, and can be changed`, async () => {
+      test(`${type}: ${name} ${optional ? "can be absent or cleared" : "is required and can't be cleared"}, and can be changed`, async () => {
         const { api, channel, secretsOf } = await dashboard();
         const { [name]: _absent, ...rest } = secrets;
         const incomplete = { type, name: "On-call", ...others, ...rest };
@@ -74,7 +74,7 @@ describe("each type", () => {
   }
 });
 
-describe("wrong values", () => {
+describe("invalid values", () => {
   const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
     webhook: [
       ["name", null, "", "\u00a0", "x".repeat(256)],
@@ -114,7 +114,7 @@ describe("wrong values", () => {
     apprise: [["key", null, "", "x".repeat(201)]],
   };
   for (const [type, fields] of Object.entries(wrong))
-    test(`${type}: each is refused and named, on creation and in a patch, and changes nothing`, async () => {
+    test(`${type}: each is rejected with its field, on creation and in a patch, and changes nothing`, async () => {
       const appliance = await dashboard();
       const { api, channel } = appliance;
       const { secrets, others } = newChannels[type] ?? { secrets: {}, others: {} };
@@ -139,7 +139,7 @@ describe("wrong values", () => {
       expect(dump(appliance)).toBe(before);
     });
 
-  test("the type is one of those that exist, and fixed", async () => {
+  test("the type must exist, and can't be changed", async () => {
     const appliance = await dashboard();
     const { api, channel } = appliance;
     const { id } = await channel();
@@ -158,7 +158,7 @@ describe("wrong values", () => {
 });
 
 describe("a default channel", () => {
-  test("is attached to every monitor made from then on, enabled or not, and to no earlier one", async () => {
+  test("is attached to every monitor created later, enabled or not, and to no earlier one", async () => {
     const { api, channel, monitor, monitorOf, group } = await dashboard();
     const earlier = await monitor();
     const [own, joined] = [(await channel()).id, (await channel()).id];
@@ -184,7 +184,7 @@ describe("a default channel", () => {
 });
 
 describe("deleting", () => {
-  test("a deleted channel leaves its monitors and groups, and earlier reads of these are stale", async () => {
+  test("a deleted channel is removed from its monitors and groups, whose ETags change", async () => {
     const { api, channel, monitor, monitorOf, group, groupOf, etagOf, isStale } = await dashboard();
     const [gone, kept] = [(await channel()).id, (await channel()).id];
     const users = { alertChannelIds: [gone, kept] };
@@ -235,7 +235,7 @@ test("channels are listed newest first, all on one page", async () => {
   expect(json.data.map(({ name }: { name: string }) => name)).toEqual(names.toReversed());
 });
 
-test("every write leaves its audit row and its event, a refused one neither", async () => {
+test("every write adds an audit row and an event, a rejected one neither", async () => {
   const { api, channel, database } = await dashboard();
   const { id } = await channel();
   await api("PATCH", `${path}/${id}`, { body: { enabled: false } });

@@ -5,7 +5,7 @@ import { services } from "./services.ts";
 
 const { settings } = services.apprise;
 
-describe("whom it is for", () => {
+describe("a message is for", () => {
   const sent = async (changes: object) => {
     await using to = await receiver();
     await to.deliver(apprise, { ...settings, ...changes }, telling(alertOf("test")));
@@ -13,7 +13,7 @@ describe("whom it is for", () => {
     return { to: to.urls, tag, urls };
   };
 
-  test("all that is saved under the key, or what has one of these tags", async () => {
+  test("everything that is saved under the key, or has one of these tags", async () => {
     const notify = ["http://apprise.lan:8000/notify/ops"];
     expect(await sent({})).toEqual({ to: notify, tag: "all", urls: undefined });
     expect(await sent({ tag: "oncall, eu" })).toEqual({
@@ -23,7 +23,7 @@ describe("whom it is for", () => {
     });
   });
 
-  test("the urls that the channel itself names, where the server keeps nothing", async () => {
+  test("the channel's own URLs, if it has no key", async () => {
     const urls = "mailto://ann:pw@mail.lan, json://bot.lan";
     expect(await sent({ key: null, urls })).toEqual({
       to: ["http://apprise.lan:8000/notify/"],

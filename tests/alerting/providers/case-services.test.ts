@@ -116,12 +116,12 @@ test.each<[type: string, settings: object, alert: Alert["type"], url: string, bo
   if (type !== "pagerduty") expect(sent.headers).toMatchObject(genie);
 });
 
-test("there are no digests: each alert opens and closes a case of its own", () => {
+test("there are no digests: each alert opens and closes its own case", () => {
   for (const type of ["pagerduty", "opsgenie", "jsm"] as const)
     expect(providers[type].digests).toBe(false);
 });
 
-test("Jira Service Management gets the bodies that Opsgenie gets, for every type of alert", async () => {
+test("Jira Service Management gets the same bodies as Opsgenie, for every type of alert", async () => {
   for (const type of alertTypes)
     expect((await send("jsm", jsm, alertOf(type))).body).toEqual(
       (await send("opsgenie", opsgenie, alertOf(type))).body,
@@ -143,7 +143,7 @@ describe("other alerts", () => {
     });
   });
 
-  test("an incident has a case of its own", async () => {
+  test("an incident has its own case", async () => {
     const dedup_key = caseOf("01a1fb90-0000-7000-8000-0000000000dd");
     expect((await send("pagerduty", pagerduty, alertOf("incident.opened"))).body).toMatchObject({
       dedup_key,
@@ -179,7 +179,7 @@ describe("other alerts", () => {
   });
 });
 
-test("names and messages that are too long are cut", async () => {
+test("overlong names and messages are cut", async () => {
   const incident = {
     id: "1",
     title: "ä".repeat(2_000),
@@ -235,7 +235,7 @@ describe("responses", () => {
         doubted(`Jira Service Management ${reason}`),
       ]),
     ],
-  ])("%s has its own meanings of some statuses", async (type, settings, responses) => {
+  ])("%s interprets some statuses differently", async (type, settings, responses) => {
     const provider = providers[type as ChannelType] as Provider<ChannelType>;
     for (const [status, verdict] of [...responses, ...unchanging]) {
       const headers: Record<string, string> = status === 429 ? { "retry-after": "17" } : {};

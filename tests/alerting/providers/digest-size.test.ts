@@ -44,11 +44,11 @@ async function sent(type: ChannelType, all: readonly Alert[]): Promise<number> {
 for (const type of digesting) {
   const limit = providers[type].digestLimit;
   if (limit === undefined)
-    test(`${type}: a digest of a thousand is shortened below 20 kB, whatever the script`, async () => {
+    test(`${type}: a digest of a thousand alerts is shortened below 20 kB, in any script`, async () => {
       expect(await sent(type, alerts)).toBeLessThan(maxBytes);
     });
   else
-    test(`${type}: a digest is never larger than what was counted, and its envelope`, async () => {
+    test(`${type}: a digest is never larger than its computed size and its envelope`, async () => {
       const own = type === "email" ? 4_000 : 200;
       for (let from = 0; from < 60; from += 7) {
         const some = alerts.slice(from, from + 12);

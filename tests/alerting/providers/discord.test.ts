@@ -13,14 +13,14 @@ import { services } from "./services.ts";
 
 const { settings } = services.discord;
 
-test("a title may be as long as Discord takes it", async () => {
+test("a title can be as long as Discord accepts", async () => {
   await using to = await receiver();
   const named = { ...monitor, name: "x".repeat(255) };
   await to.deliver(discord, settings, telling(alertOf("monitor.down", { monitor: named })));
   expect(to.body().embeds[0].title).toBe(`${"x".repeat(255)}…`);
 });
 
-test("the longest of everything stays within each limit and within that of all", async () => {
+test("the longest values stay within each limit and the total limit", async () => {
   await using to = await receiver();
   const named = { ...monitor, name: "_".repeat(255), groupName: "*".repeat(255) };
   const message = "_".repeat(5_000);
@@ -40,7 +40,7 @@ test("the longest of everything stays within each limit and within that of all",
   );
 });
 
-test("the wait in the body of a rate limit precedes its Retry-After, unless it is no number", async () => {
+test("the wait in the body of a rate limit overrides Retry-After, unless it is not a number", async () => {
   const reason = "The receiver answered HTTP 429 (Too Many Requests).";
   for (const [seconds, expected] of [
     ["64.57", 65],

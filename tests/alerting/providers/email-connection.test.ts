@@ -14,7 +14,7 @@ const silent: Says = (socket) => void socket.resume();
 const greeted: Says = (socket) => void socket.resume().write("220 mx.example ESMTP\r\n");
 
 describe("a connection", () => {
-  test("ends politely once the mail is taken", async () => {
+  test("ends with QUIT once the mail is accepted", async () => {
     await using server = await scriptedMailServer();
     expect(await outcomeOf(server.smtp(), [ann])).toEqual(delivered);
     await server.untilAllClosed();
@@ -52,7 +52,7 @@ describe("a connection", () => {
     expect(await outcomeOf(smtpAt(server.port))).toBe(reason);
   });
 
-  test("that the server closes in place of encrypting it is a failure", async () => {
+  test("that the server closes instead of encrypting it is a failure", async () => {
     await using server = await listener((socket) => {
       greeted(socket);
       const replies = ["250 STARTTLS\r\n", "220 go ahead\r\n"];
@@ -66,7 +66,7 @@ describe("a connection", () => {
     await server.untilAllClosed();
   });
 
-  test("that hangs is given up when the time is over, and closed", async () => {
+  test("that hangs is given up at the timeout, and closed", async () => {
     const waiting = "TargetFailure: Timed out while waiting for the answer.";
     const givenUp = async (smtp: ReturnType<typeof smtpAt>) =>
       timedOut(waiting, async (timeoutMs) => {
@@ -113,7 +113,7 @@ describe("a connection", () => {
       );
   });
 
-  test("goes to no address where it may not, by number or by name", async () => {
+  test("is opened to no blocked address, by number or by name", async () => {
     await using server = await mailServer();
     const { port } = server.smtp();
     const targets = targetGuard(() => [{ host: "127.0.0.1", port }]);
@@ -132,7 +132,7 @@ describe("a connection", () => {
     return { context, end: () => ending.abort() };
   };
 
-  test("goes to the address that was judged, whatever the name stands for", async () => {
+  test("is opened to the checked address, whatever the name resolves to later", async () => {
     await using server = await mailServer();
     const { context, end } = through("127.0.0.2", "127.0.0.1");
     expect(await submitMail(await mail(), server.smtp({ host: "mail.invalid" }), context)).toEqual(
@@ -147,7 +147,7 @@ describe("a connection", () => {
     none.end();
   });
 
-  test.if(canBeSilent)("goes on to the next address where one is silent", async () => {
+  test.if(canBeSilent)("uses the next address if one is silent", async () => {
     using silent = silentAddress();
     const where = { address: "127.0.0.2", port: silent.port };
     await using server = await scriptedMailServer(where);

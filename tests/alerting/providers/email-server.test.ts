@@ -66,7 +66,7 @@ describe("encryption", () => {
       }
   });
 
-  test("that is asked for but not offered is a matter of the settings", async () => {
+  test("that is required but not offered is a configuration error", async () => {
     await using server = await mailServer({}, { disabledCommands: ["STARTTLS"] });
     expect(await outcomeOf(server.smtp({ tls: "starttls" }))).toEqual(
       doubted("The mail server does not offer STARTTLS; see its encryption in Settings."),
@@ -78,7 +78,7 @@ describe("encryption", () => {
     expect(old.said).toEqual(["EHLO"]);
   });
 
-  test("that can't be had for now is tried again", async () => {
+  test("that is temporarily unavailable is retried", async () => {
     await using server = await scriptedMailServer({
       replies: { STARTTLS: "454 TLS not available" },
     });
@@ -88,7 +88,7 @@ describe("encryption", () => {
     expect(server.said).toEqual(["EHLO", "STARTTLS"]);
   });
 
-  test("from the beginning at a port that has none is a failure", async () => {
+  test("from the start, at a port without TLS, is a failure", async () => {
     await using server = await mailServer();
     expect(await outcomeOf(server.smtp({ tls: "tls" }))).toBe(
       "TargetFailure: The port does not speak TLS.",
@@ -108,7 +108,7 @@ describe("the user and the password", () => {
   const wrong = { user: "jo", password: "CANARY-7f3a" };
   const open = { allowInsecureAuth: true };
 
-  test("when refused, are tried for an hour", async () => {
+  test("are retried for an hour when they are rejected", async () => {
     for (const authMethods of [["PLAIN"], ["LOGIN"]]) {
       await using server = await mailServer({ users }, { ...open, authMethods });
       expect(await outcomeOf(server.smtp({ user: "jo", password: "right" }))).toEqual(delivered);
@@ -118,14 +118,14 @@ describe("the user and the password", () => {
     }
   });
 
-  test("when they can't be judged for now, are tried again", async () => {
+  test("are retried when they can't be verified temporarily", async () => {
     await using server = await mailServer({ users, login: 454 }, open);
     expect(await outcomeOf(server.smtp(wrong))).toEqual(
       forNow("The mail server refused the user name or password for now."),
     );
   });
 
-  test("are not sent where the server takes none", async () => {
+  test("are not sent to a server without authentication", async () => {
     await using server = await scriptedMailServer();
     expect(await outcomeOf(server.smtp(wrong))).toEqual(
       doubted(
@@ -135,7 +135,7 @@ describe("the user and the password", () => {
     expect(server.said).toEqual(["EHLO"]);
   });
 
-  test("when missing, are asked for", async () => {
+  test("are required when they are missing", async () => {
     await using server = await mailServer({ users }, open);
     expect(await outcomeOf(server.smtp())).toEqual(
       doubted("The mail server asks for a user name and password."),
@@ -143,7 +143,7 @@ describe("the user and the password", () => {
   });
 });
 
-describe("a refusal", () => {
+describe("a rejection", () => {
   const codes: [step: string, treats: object, verdict: Verdict][] = [
     ["sender", { sender: 550 }, doubted("The mail server refused the sender.")],
     ["sender", { sender: 451 }, forNow("The mail server refused the sender for now.")],
@@ -193,14 +193,14 @@ describe("a refusal", () => {
     }
   });
 
-  test("of a mail that is too large comes before it is sent", async () => {
+  test("of an oversized mail happens before it is sent", async () => {
     await using server = await mailServer({}, { size: 1_000 });
     expect(await outcomeOf(server.smtp())).toEqual(
       givenUp("The e-mail is larger than the mail server accepts."),
     );
   });
 
-  test("with the greeting, or because the server is about to go", async () => {
+  test("in the greeting, or because the server shuts down", async () => {
     const greetings: [string, Verdict][] = [
       ["421 too busy", forNow("The mail server refused the connection for now.")],
       ["554 no service here", doubted("The mail server refused the connection.")],

@@ -34,7 +34,10 @@ const google: Partial<SmtpSettings> = {
 const token = (text: string, seconds: unknown = 3_599): Reply =>
   answer(200, JSON.stringify({ token_type: "Bearer", expires_in: seconds, access_token: text }));
 
-/** A mail server that accepts this token of the mailbox, and a token endpoint that replaces all services. */
+/**
+ * A mail server that accepts this token of the mailbox, and a token endpoint that replaces all
+ * services.
+ */
 async function snapshot(taken: string, endpoint: Reply) {
   const users: Record<string, string> = { [box]: taken };
   const server = await mailServer({ users }, { authMethods: ["XOAUTH2"], allowInsecureAuth: true });
@@ -54,7 +57,7 @@ async function snapshot(taken: string, endpoint: Reply) {
 }
 
 describe("a mail for a mailbox of Microsoft 365", () => {
-  test("goes out with the token that the app gets by its secret", async () => {
+  test("is sent with the token that the app gets with its secret", async () => {
     await using made = await snapshot("tok-1", token("tok-1"));
     expect(await made.send(microsoft)).toEqual(delivered);
     expect(made.urls).toEqual([
@@ -83,7 +86,7 @@ describe("a mail for a mailbox of Microsoft 365", () => {
     [700016, "Microsoft says that the tenant has no app with this client ID."],
     [90002, "Microsoft says that there is no such tenant."],
     [1, "Microsoft issues no access token to this app; check its tenant, client ID and secret."],
-  ])("is not sent where the app gets none: %d", async (code, reason) => {
+  ])("is not sent if the app gets no token: %d", async (code, reason) => {
     const gossip = { error: "invalid_client", error_description: "gossip", error_codes: [code] };
     await using made = await snapshot("tok-1", answer(401, JSON.stringify(gossip)));
     expect(await made.send(microsoft)).toEqual(doubted(reason));
@@ -92,7 +95,7 @@ describe("a mail for a mailbox of Microsoft 365", () => {
 });
 
 describe("a mail for a mailbox of Google Workspace", () => {
-  test("goes out with the token that the service account gets for its user", async () => {
+  test("is sent with the token that the service account gets for its user", async () => {
     await using made = await snapshot("ya29.tok", token("ya29.tok"));
     expect(await made.send(google)).toEqual(delivered);
     expect(made.urls).toEqual(["https://oauth2.googleapis.com/token"]);
@@ -126,13 +129,13 @@ describe("a mail for a mailbox of Google Workspace", () => {
       "Google says that the key was deleted, that there is no such user, or that this machine's clock is wrong.",
     ],
     [400, "gossip", "Google issues no access token to this service account."],
-  ])("is not sent where it gets none: %d %s", async (status, error, reason) => {
+  ])("is not sent if the account gets no token: %d %s", async (status, error, reason) => {
     await using made = await snapshot("tok", answer(status, JSON.stringify({ error })));
     expect(await made.send(google)).toEqual(doubted(reason));
     expect(made.server.connections()).toBe(0);
   });
 
-  test("is not sent with a key that is none", async () => {
+  test("is not sent with an invalid key", async () => {
     await using made = await snapshot("tok", token("tok"));
     const broken = { ...serviceAccount, private_key: "-----BEGIN PRIVATE KEY-----\nAAAA" };
     expect(await made.send({ ...google, serviceAccountKey: JSON.stringify(broken) })).toEqual(
@@ -143,7 +146,7 @@ describe("a mail for a mailbox of Google Workspace", () => {
 });
 
 describe("a token", () => {
-  test("is kept until a minute before it expires", async () => {
+  test("is cached until a minute before it expires", async () => {
     await using made = await snapshot("tok", token("tok", 3_600));
     for (const [seconds, asked] of [
       [0, 1],
@@ -156,7 +159,7 @@ describe("a token", () => {
     }
   });
 
-  test("is asked for once by all that wait for it", async () => {
+  test("is requested once for all waiting mails", async () => {
     await using made = await snapshot("tok", token("tok"));
     const outcomes = await Promise.all([1, 2, 3, 4, 5].map(() => made.send(microsoft)));
     expect(outcomes).toEqual(Array(5).fill(delivered));
@@ -164,7 +167,7 @@ describe("a token", () => {
     expect(made.server.mails).toHaveLength(5);
   });
 
-  test("is for its credentials and its user alone", async () => {
+  test("is only for its credentials and its user", async () => {
     await using made = await snapshot("tok", token("tok"));
     made.users["other@team.example"] = "tok";
     const others = [
@@ -179,13 +182,13 @@ describe("a token", () => {
     expect(made.server.mails).toHaveLength(1 + others.length);
   });
 
-  test.each([0, -1, "soon", null])("that lives %p seconds is not kept", async (seconds) => {
+  test.each([0, -1, "soon", null])("that expires in %p seconds is not cached", async (seconds) => {
     await using made = await snapshot("tok", token("tok", seconds));
     for (const _ of [1, 2]) expect(await made.send(microsoft)).toEqual(delivered);
     expect(made.asked).toHaveLength(2);
   });
 
-  test("that the mail server does not take is asked for anew the next time", async () => {
+  test("that the mail server rejects is requested again the next time", async () => {
     await using made = await snapshot("tok-2", token("tok-1"));
     expect(await made.send(microsoft)).toEqual(
       doubted(
@@ -197,7 +200,7 @@ describe("a token", () => {
     expect(made.asked).toHaveLength(2);
   });
 
-  test("is not waited for in vain: what fails in passing is tried again", async () => {
+  test("is requested again after a temporary error", async () => {
     await using made = await snapshot("tok", answer(503, "gossip"));
     expect(await made.send(microsoft)).toEqual(
       forNow("No access token was given: the service answered HTTP 503 (Service Unavailable)."),
@@ -210,7 +213,7 @@ describe("a token", () => {
     expect(await made.send(microsoft)).toEqual(delivered);
   });
 
-  test("is asked for again when the service says", async () => {
+  test("is requested again when the service allows it", async () => {
     await using made = await snapshot("tok", answer(429, "gossip", { "retry-after": "17" }));
     expect(await made.send(microsoft)).toEqual(
       triedAgain(
@@ -220,7 +223,7 @@ describe("a token", () => {
     );
   });
 
-  test("that would say more to the mail server than itself is none", async () => {
+  test("with characters that could inject an SMTP command is rejected", async () => {
     for (const odd of ["tok\r\nRSET", "", "to k", "ü", 7]) {
       await using made = await snapshot("tok", token(odd as string));
       expect(await made.send(microsoft)).toEqual(
@@ -230,7 +233,7 @@ describe("a token", () => {
     }
   });
 
-  test("is not given to a server that knows nothing of tokens", async () => {
+  test("is not sent to a server without token authentication", async () => {
     await using plain = await mailServer({ users: { [box]: "tok" } }, { allowInsecureAuth: true });
     await using to = await receiver(token("tok"));
     const outcome = await outcomeOf(plain.smtp(microsoft), [ann], {

@@ -25,8 +25,8 @@ async function mailFor(message: ReturnType<typeof telling>, smtp: Partial<SmtpSe
   return server.mail();
 }
 
-describe("what a mail says", () => {
-  test("an outage: one mail to all, its text once plain and once as HTML", async () => {
+describe("content of a mail", () => {
+  test("an outage: one mail to all recipients, with its text as plain text and HTML", async () => {
     const mail = await mailFor(telling(alertOf("monitor.down")));
     expect(mail.from).toBe("signalbox@team.example");
     expect(mail.to).toEqual(to);
@@ -72,7 +72,7 @@ describe("what a mail says", () => {
     expect(up.html).toContain('border-left:4px solid #12a150">');
   });
 
-  test("an empty line between a text of several lines and the facts below it", async () => {
+  test("an empty line between a multi-line text and the facts below it", async () => {
     const mail = await mailFor(
       telling(
         alertOf("incident.updated", {
@@ -107,7 +107,7 @@ describe("what a mail says", () => {
     expect(mail.text).toContain("\nAlerts of this channel arrive here.\n");
   });
 
-  test("a text of the user's own keeps its lines", async () => {
+  test("a custom text preserves its lines", async () => {
     const template = "{{monitor}} is {{status}}!\n  Call <Jo> & Max: 1 < 2";
     const mail = await mailFor(telling(alertOf("monitor.down"), template));
     expect(mail.text).toContain("\n\nShop is down!\n  Call <Jo> & Max: 1 < 2\n\nhttps://");
@@ -128,11 +128,11 @@ describe("what a mail says", () => {
   });
 });
 
-describe("names and texts of people", () => {
+describe("names and texts", () => {
   const named = (name: string) =>
     telling(alertOf("monitor.down", { monitor: { ...monitor, name } }));
 
-  test("are shown as they are, in every script, and are no HTML", async () => {
+  test("are shown unchanged in every script, and never as HTML", async () => {
     const name = `<script>"Größe" & 'メール' 📈</script>`;
     const mail = await mailFor(named(name));
     expect(mail.headers["subject"]).toEqual([`${name} is down`]);
@@ -143,7 +143,7 @@ describe("names and texts of people", () => {
     expect(mail.html).not.toContain("<script");
   });
 
-  test("of 255 characters, or with words as mail encodes them, arrive unharmed", async () => {
+  test("of 255 characters, or with encoded words, arrive unchanged", async () => {
     for (const name of ["ä".repeat(255), "w".repeat(255), "=?utf-8?Q?=42oo?= Shop"]) {
       const mail = await mailFor(named(name));
       expect(mail.text).toStartWith(`${name} is down\n`);
@@ -151,7 +151,7 @@ describe("names and texts of people", () => {
     }
   });
 
-  test("add no header and no receiver", async () => {
+  test("add no header and no recipient", async () => {
     const plain = await mailFor(telling(alertOf("monitor.down")));
     for (const end of ["\r\n", "\n", "\r", "\u2028", "\0"]) {
       const name = `Shop${end}Bcc: eve@evil.example${end}${end}<b>`;
@@ -162,7 +162,7 @@ describe("names and texts of people", () => {
     }
   });
 
-  test("a lone dot does not end the mail", async () => {
+  test("a single dot does not end the mail", async () => {
     const template = "before\n.\r\n.\r\nQUIT\n..\nafter";
     const mail = await mailFor(telling(alertOf("monitor.down"), template));
     expect(mail.text).toContain("\nbefore\n.\n.\nQUIT\n..\nafter\n");
@@ -186,7 +186,7 @@ describe("the sender", () => {
   });
 });
 
-test("without a mail server it is tried for an hour", async () => {
+test("without a mail server it is retried for an hour", async () => {
   await using net = await receiver();
   expect(await net.deliver(email, { to, template: null }, telling(alertOf("test")))).toEqual({
     outcome: "failed",

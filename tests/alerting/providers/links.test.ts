@@ -11,7 +11,7 @@ import {
   receiver,
 } from "../../support/delivering.ts";
 
-/** The fields with the page to open, of all services. */
+/** The fields of all services with the page to open. */
 const linkFields = /"(url|title_link|click|openLink|client_url|href)":/;
 
 /** The request of a channel about an outage, from an appliance at this address. */
@@ -27,7 +27,7 @@ const overHttp = Object.keys(providers).filter((type) => type !== "email");
 const localOrigins = ["http://nas:3210", "http://localhost:3210", "http://[fd00::5]:3210"];
 
 test.each(overHttp)(
-  "%s tells the page of an appliance that is opened under any kind of host",
+  "%s links to the page of an appliance, whatever its host name",
   async (type) => {
     for (const origin of [...localOrigins, "http://192.168.1.5:3210", "https://signalbox.lan"])
       expect(await sentFrom(type, origin)).toContain(`${origin}/monitors/${monitor.id}`);
@@ -35,7 +35,7 @@ test.each(overHttp)(
 );
 
 test.each(["discord", "teams", "googlechat"])(
-  "%s, which wants a dot in the host of a link, gets such an address as text alone",
+  "%s, which requires a dot in the host of a link, gets an address without one as text",
   async (type) => {
     for (const origin of localOrigins) {
       const sent = await sentFrom(type, origin);
@@ -46,7 +46,7 @@ test.each(["discord", "teams", "googlechat"])(
   },
 );
 
-test("a dot at the end of a host is none", () => {
+test("a trailing dot of a host does not count", () => {
   expect(hasDottedHost("http://nas.:3210/x.y")).toBe(false);
   expect(hasDottedHost("http://nas.lan.:3210/")).toBe(true);
 });

@@ -35,7 +35,7 @@ async function sentOf(type: string, alert: Alert, template: string | null = null
 
 const types = Object.keys(channelKinds);
 
-describe("what an alert says of its monitor", () => {
+describe("the monitor details of an alert", () => {
   const about = { ...monitor, ...details };
   const told = [
     "https://shop.lan/health",
@@ -45,7 +45,7 @@ describe("what an alert says of its monitor", () => {
     "Front of house",
   ];
 
-  test.each(types)("%s shows all of it", async (type) => {
+  test.each(types)("%s shows all of them", async (type) => {
     const { text } = await sent(type, about);
     for (const part of told) expect(text).toContain(part);
   });
@@ -53,14 +53,14 @@ describe("what an alert says of its monitor", () => {
   const template = "{{target}} {{tags}} {{group}} {{description}}";
 
   test.each(types.filter((type) => "template" in channelKinds[type as ChannelType].fields))(
-    "%s takes it for a text of one's own",
+    "%s accepts them in a custom template",
     async (type) => {
       const { text } = await sent(type, about, { template });
       for (const part of told) expect(text).toContain(part);
     },
   );
 
-  test("services with words of their own for it get it there", async () => {
+  test("services with dedicated fields get them there", async () => {
     expect((await sent("opsgenie", about)).body).toMatchObject({
       tags: ["signalbox", "monitor.down", "production", "eu"],
       details: { target: details.target, group: "Front of house" },
@@ -84,19 +84,19 @@ describe("what an alert says of its monitor", () => {
   });
 });
 
-describe("what people wrote as Markdown", () => {
+describe("an incident text in Markdown", () => {
   const typed = "**Shop** is _down_ <b>\n\n- see [status](https://status.lan/a)\n- @all";
   const alert = alertOf("incident.opened", { message: typed, isMarkdown: true });
   const automatic = alertOf("incident.opened", { message: "*Shop* _is_ down." });
 
-  test.each(types.filter((type) => type !== "webhook"))("%s gets as text", async (type) => {
+  test.each(types.filter((type) => type !== "webhook"))("is text for %s", async (type) => {
     const { text } = await sentOf(type, alert);
     expect(text).toContain("Shop is down");
     expect(text).toContain("https://status.lan/a");
     expect(text).not.toMatch(/\*\*|_down_|\]\(/);
   });
 
-  test("a mail shows", async () => {
+  test("is rendered in a mail", async () => {
     const { text } = await sentOf("email", alert);
     expect(text).toContain('<strong>Shop</strong> is <em>down</em> &lt;b&gt;</p><ul dir="auto">');
     expect(text).toContain('<a href="https://status.lan/a" rel="noopener noreferrer">status</a>');
@@ -106,13 +106,13 @@ describe("what people wrote as Markdown", () => {
     expect(mail.text).toContain('rel="noopener noreferrer">Runbook</a>');
   });
 
-  test("a webhook gets as it was typed, without a word on how", async () => {
+  test("is sent to a webhook as typed", async () => {
     const { body } = await sentOf("webhook", alert);
     expect(body.data.message).toBe(typed);
     expect(JSON.stringify(body)).not.toContain("isMarkdown");
   });
 
-  test("is not what a monitor says", async () => {
+  test("is not assumed for texts of monitors", async () => {
     expect((await sentOf("ntfy", automatic)).body.message).toContain("*Shop* _is_ down.");
     expect((await sentOf("email", automatic)).text).toContain(">*Shop* _is_ down.</p>");
   });
@@ -163,7 +163,7 @@ const limits: { [T in ChannelType]: (body: Json) => [string, number, number][] }
   apprise: ({ body }) => [["body", body.length, 1_100]],
 };
 
-describe("the longest of everything", () => {
+describe("the longest values", () => {
   const long = (unit: string) => ({
     ...monitor,
     name: unit.repeat(255),
@@ -173,7 +173,7 @@ describe("the longest of everything", () => {
     description: unit.repeat(500),
   });
 
-  test.each(types)("stays within the limits of %s", async (type) => {
+  test.each(types)("stay within the limits of %s", async (type) => {
     for (const unit of ["x", "_", '"', "☃", "&"]) {
       const { body } = await sent(type, long(unit), { message: unit.repeat(2_000) });
       for (const [what, size, limit] of limits[type as ChannelType](body))

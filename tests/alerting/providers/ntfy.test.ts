@@ -11,13 +11,13 @@ test("without a login there is no Authorization", async () => {
   expect(to.last().headers.authorization).toBeUndefined();
 });
 
-test("the access token, where there is one", async () => {
+test("the access token is sent, if there is one", async () => {
   await using to = await receiver();
   await to.deliver(ntfy, { ...settings, token: "tk_7f3a" }, telling(alertOf("test")));
   expect(to.last().headers.authorization).toBe("Bearer tk_7f3a");
 });
 
-test("a user name and its password, where there are these", async () => {
+test("a user name and its password are sent, if there are any", async () => {
   await using to = await receiver();
   const login = { username: "phil", password: "my:päss" };
   await to.deliver(ntfy, { ...settings, ...login }, telling(alertOf("test")));
@@ -25,7 +25,7 @@ test("a user name and its password, where there are these", async () => {
   expect([scheme, Buffer.from(pair, "base64").toString()]).toEqual(["Basic", "phil:my:päss"]);
 });
 
-test("the tags of the channel behind the sign", async () => {
+test("the channel's tags follow the icon", async () => {
   await using to = await receiver();
   await to.deliver(ntfy, { ...settings, tags: ["shop", "eu"] }, telling(alertOf("monitor.up")));
   expect(to.body().tags).toEqual(["white_check_mark", "shop", "eu"]);
@@ -35,17 +35,20 @@ test.each([
   [1, 1, 1],
   [3, 3, 3],
   [5, 5, 3],
-])("priority %d of outages, and at most 3 of all else", async (priority, ofDown, ofUp) => {
-  await using to = await receiver();
-  const sent = [];
-  for (const type of ["monitor.down", "monitor.up"] as const) {
-    await to.deliver(ntfy, { ...settings, priority }, telling(alertOf(type)));
-    sent.push(to.body().priority);
-  }
-  expect(sent).toEqual([ofDown, ofUp]);
-});
+])(
+  "the priority of outages is %d, and at most 3 for everything else",
+  async (priority, ofDown, ofUp) => {
+    await using to = await receiver();
+    const sent = [];
+    for (const type of ["monitor.down", "monitor.up"] as const) {
+      await to.deliver(ntfy, { ...settings, priority }, telling(alertOf(type)));
+      sent.push(to.body().priority);
+    }
+    expect(sent).toEqual([ofDown, ofUp]);
+  },
+);
 
-test("slowness as a warning", async () => {
+test("slowness is a warning", async () => {
   await using to = await receiver();
   const slow = { message: "Answered in 1812 ms, more than 500 ms.", latencyMs: 1_812 };
   await to.deliver(ntfy, settings, telling(alertOf("monitor.degraded", slow)));

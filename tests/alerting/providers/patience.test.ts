@@ -42,7 +42,7 @@ test.each<[string, number | undefined]>([
   expect(await verdictOn(reply, webhook, settings)).toEqual(triedAgain(busy, seconds));
 });
 
-test("is heard whatever a service's own words are", async () => {
+test("Retry-After is honored for all errors that each service defines", async () => {
   const patient = { retryAfterSeconds: 17 };
   const on = (status: number) => answer(status, '{"status":0}', { "retry-after": "17" });
   expect(

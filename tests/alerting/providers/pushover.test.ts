@@ -9,7 +9,7 @@ const { settings } = services.pushover;
 
 const fieldsOf = ({ body }: Asked) => Object.fromEntries(new URLSearchParams(body));
 
-test("no address that is longer than it takes", async () => {
+test("an address beyond Pushover's limit is left out", async () => {
   await using to = await receiver();
   const message = {
     ...telling(alertOf("monitor.down")),
@@ -20,7 +20,7 @@ test("no address that is longer than it takes", async () => {
   expect(fieldsOf(to.last())).not.toHaveProperty("url_title");
 });
 
-describe("another priority of outages", () => {
+describe("an outage priority of", () => {
   const cancelling = `/1/receipts/cancel_by_tag/signalbox-${monitor.id}.json`;
 
   test.each([
@@ -28,7 +28,7 @@ describe("another priority of outages", () => {
     [-1, "-1", "-1"],
     [0, "0", "0"],
     [1, "1", "0"],
-  ])("%d: everything else has at most the usual one", async (priority, ofDown, ofUp) => {
+  ])("%d: everything else has at most the normal one", async (priority, ofDown, ofUp) => {
     await using to = await receiver();
     for (const type of ["monitor.down", "monitor.up"] as const)
       await to.deliver(pushover, { ...settings, priority }, telling(alertOf(type)));
@@ -39,7 +39,7 @@ describe("another priority of outages", () => {
 
   const urgent = { ...settings, priority: 2, retry: 30, expire: 10_800 };
 
-  test("2: an emergency, repeated until somebody confirms it or the case with its tag is over", async () => {
+  test("2: an emergency, repeated until a person confirms it or the case with its tag ends", async () => {
     await using to = await receiver();
     await to.deliver(pushover, urgent, telling(alertOf("monitor.down")));
     expect(fieldsOf(to.last())).toMatchObject({
@@ -67,7 +67,7 @@ describe("another priority of outages", () => {
     for (const asked of to.asked) expect(fieldsOf(asked)["priority"]).toBe("0");
   });
 
-  test("2: the emergency of a digest is ended by none of its monitors; a digest ends ten at most", async () => {
+  test("2: a digest's emergency is not ended by its monitors; a digest ends at most ten", async () => {
     await using to = await receiver();
     await to.deliver(pushover, urgent, telling(storm(3)));
     expect(fieldsOf(to.last())).toMatchObject({ priority: "2", retry: "30" });
@@ -79,7 +79,7 @@ describe("another priority of outages", () => {
     expect(to.last().path).toBe("/1/messages.json");
   });
 
-  test("2: the recovery waits for an emergency that can't be ended now, but for none that is unknown", async () => {
+  test("2: the recovery is retried if an emergency can't be ended, but not if it is unknown", async () => {
     for (const [status, outcome, paths] of [
       [500, "failed", [cancelling]],
       [404, "delivered", [cancelling, "/1/messages.json"]],

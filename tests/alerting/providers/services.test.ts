@@ -46,7 +46,7 @@ for (const [type, service] of Object.entries(services) as [ChannelType, Service]
       },
     );
 
-    test("a text of one's own replaces facts and message; an empty one becomes the title", async () => {
+    test("a custom text replaces facts and message; an empty one becomes the title", async () => {
       const down = messages["monitor.down"];
       // These messages always end with the address.
       const isNeverEmpty = ["telegram", "gotify", "apprise"].includes(type);
@@ -84,7 +84,7 @@ for (const [type, service] of Object.entries(services) as [ChannelType, Service]
     test.each([
       ["Latin letters", (number: number) => `Shop ${number}`],
       ["escapes and mentions", () => "&<>@_".repeat(40)],
-      ["characters of many bytes", (number: number) => `店舗☃🚨"\\ ${number}`],
+      ["multi-byte characters", (number: number) => `店舗☃🚨"\\ ${number}`],
     ])("a digest of a thousand alerts in %s names the number left out", async (script, nameOf) => {
       const { body } = await send(type, settings, storm(1_000, nameOf));
       expect(digest.size(body)).toBeLessThanOrEqual(digest.most);
@@ -122,7 +122,7 @@ for (const [type, service] of Object.entries(services) as [ChannelType, Service]
         expectUsualVerdicts(provider, settings, confirmation));
 
     test.each(service.responses)(
-      "%d with %j has a meaning of its own",
+      "%d with %j has a special meaning",
       async (status, body, verdict) => {
         const text = typeof body === "string" ? body : JSON.stringify(body);
         expect(await verdictOn(answer(status, text), provider, settings)).toEqual(verdict);

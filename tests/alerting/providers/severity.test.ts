@@ -34,21 +34,24 @@ const graded: [string, Alert, pagerduty: string, opsgenie: string][] = [
   ["a test", alertOf("test"), "info", "P5"],
 ];
 
-test.each(graded)("%s is graded by the one table", async (_name, alert, severity, priority) => {
-  await using to = await receiver();
-  await to.deliver(pagerduty, { routingKey: "r", region: "us" }, telling(alert));
-  expect(to.body().payload.severity).toBe(severity);
-  await to.deliver(opsgenie, { apiKey: "key", region: "us" }, telling(alert));
-  expect(to.body().priority).toBe(priority);
-});
+test.each(graded)(
+  "%s has its severity from the table",
+  async (_name, alert, severity, priority) => {
+    await using to = await receiver();
+    await to.deliver(pagerduty, { routingKey: "r", region: "us" }, telling(alert));
+    expect(to.body().payload.severity).toBe(severity);
+    await to.deliver(opsgenie, { apiKey: "key", region: "us" }, telling(alert));
+    expect(to.body().priority).toBe(priority);
+  },
+);
 
-test("every type of alert that opens a case has its grade", () => {
+test("every type of alert that opens a case has a severity", () => {
   const tested = new Set(graded.map(([, alert]) => alert.type));
   const closing = ["monitor.up", "incident.resolved", "appliance.recovered"];
   expect(alertTypes.filter((type) => !tested.has(type))).toEqual(closing as typeof alertTypes);
 });
 
-test("a digest is as bad as the worst of it, by the last that was said of each", () => {
+test("a digest has the highest severity among the latest alerts of its subjects", () => {
   expect(telling([...storm(2), alertOf("monitor.degraded")]).severity).toBe("critical");
   expect(telling([alertOf("monitor.down"), alertOf("monitor.up")]).severity).toBe("info");
 });

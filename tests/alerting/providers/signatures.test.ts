@@ -20,15 +20,15 @@ async function signedWith(secret: string, now = Date.now(), alerts = storm(3)) {
   return { headers: headers as Record<string, string>, body };
 }
 
-describe("the reference library takes our signature", () => {
-  test.each([24, 25, 31, 32, 33, 63, 64])("under a secret of %d bytes", async (length) => {
+describe("the reference library accepts our signature", () => {
+  test.each([24, 25, 31, 32, 33, 63, 64])("with a secret of %d bytes", async (length) => {
     for (const sent of [`whsec_${base64Of(length)}`, base64Of(length)]) {
       const { headers, body } = await signedWith(SigningSecret.parse(sent));
       expect(new Webhook(sent).verify(body, headers)).toEqual(JSON.parse(body));
     }
   });
 
-  test("under any secret that we take, whatever it was that was sent", async () => {
+  test("with any secret that we accept, for any body", async () => {
     // Secrets of 24 to 64 bytes are accepted.
     const bytes = fc.uint8Array({ minLength: 20, maxLength: 70 });
     let count = 0;
@@ -62,11 +62,11 @@ test.each([
   `whsec_${base64Of(32)} `,
   `whsec_whsec_${base64Of(32)}`,
   "x".repeat(32) + "-_",
-])("%p is no secret that it could use", (secret) => {
+])("%p is not a usable secret", (secret) => {
   expect(SigningSecret.safeParse(secret).success).toBe(false);
 });
 
-test("a secret of an older version works until another one is sent", async () => {
+test("a secret from an older version works until another one is set", async () => {
   const made = await pager();
   await using hook = await made.inbox();
   const path = `/api/v1/alert-channels/${hook.id}`;
@@ -104,7 +104,7 @@ describe("the sample of docs/alerts.md", async () => {
   };
   const secret = `whsec_${base64Of(32)}`;
 
-  test("takes what we sign, as text and as bytes, whichever of several signatures is ours", async () => {
+  test("accepts our signature, for text and bytes, among several signatures", async () => {
     const { headers, body } = await signedWith(secret);
     expect(headers["webhook-id"]).toBe(deliveryId);
     expect(isOurs(secret, headers, body)).toBe(true);
@@ -114,7 +114,7 @@ describe("the sample of docs/alerts.md", async () => {
     expect(isOurs(secret, { ...headers, "webhook-signature": both }, body)).toBe(true);
   });
 
-  test("refuses what is older than five minutes, or from a future", async () => {
+  test("rejects requests that are older than five minutes, or from the future", async () => {
     for (const [age, expected] of [
       [290, true],
       [310, false],
@@ -126,7 +126,7 @@ describe("the sample of docs/alerts.md", async () => {
     }
   });
 
-  test("refuses what was forged, changed or not signed", async () => {
+  test("rejects forged, changed and unsigned requests", async () => {
     const { headers, body } = await signedWith(secret);
     const { "webhook-signature": signature = "", ...unsigned } = headers;
     const forged = [

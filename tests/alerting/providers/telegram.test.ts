@@ -6,14 +6,14 @@ import { services } from "./services.ts";
 
 const { settings } = services.telegram;
 
-describe("where the channel says so", () => {
+describe("a configured channel", () => {
   const sent = async (changes: Partial<typeof settings> | { topic: number }) => {
     await using to = await receiver();
     await to.deliver(telegram, { ...settings, ...changes }, telling(alertOf("test")));
     return to.body();
   };
 
-  test("it goes to a topic, without a sound", async () => {
+  test("sends to a topic, silently", async () => {
     expect(await sent({})).not.toContainAnyKeys(["message_thread_id", "disable_notification"]);
     expect(await sent({ topic: 42 })).toMatchObject({ message_thread_id: 42 });
     expect(await sent({ silent: true })).toMatchObject({ disable_notification: true });
@@ -43,7 +43,7 @@ describe("a group that became a supergroup", () => {
     });
   });
 
-  test("is followed once, not round in circles", async () => {
+  test("is followed once, not in a loop", async () => {
     const { verdict, chats } = await toldThen(answer(400, moved));
     expect(chats).toHaveLength(2);
     expect(verdict).toEqual(
@@ -51,7 +51,7 @@ describe("a group that became a supergroup", () => {
     );
   });
 
-  test("is not followed to what is no id", async () => {
+  test("is not followed to an invalid id", async () => {
     for (const id of ["@evil", 1.5, null, {}]) {
       const parameters = { migrate_to_chat_id: id };
       await using to = await receiver(answer(400, JSON.stringify({ parameters })));

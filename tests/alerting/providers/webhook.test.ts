@@ -18,7 +18,7 @@ import type { Asked } from "../../support/target.ts";
 
 const settings = { url: "https://bot.lan/alerts?team=ops", secret: null, headers: {} };
 
-/** The signature as receivers compute it by the specification. */
+/** The signature as receivers compute it according to the specification. */
 function signatureOf(
   key: Buffer,
   { headers, body }: Pick<Asked, "headers" | "body">,
@@ -49,7 +49,7 @@ const shopDown = {
   },
 };
 
-describe("what a webhook receives", () => {
+describe("a webhook receives", () => {
   test("an outage: a POST of JSON with the delivery's id and the time of the attempt", async () => {
     await using to = await receiver();
     const down = alertOf("monitor.down", { monitor: { ...monitor, ...details } });
@@ -67,7 +67,7 @@ describe("what a webhook receives", () => {
     expect(to.body()).toEqual(shopDown);
   });
 
-  test("a recovery: how long it was down, too", async () => {
+  test("a recovery: also with the duration of the outage", async () => {
     await using to = await receiver();
     await to.deliver(webhook, settings, telling(alertOf("monitor.up")));
     expect(to.body()).toEqual({
@@ -75,7 +75,7 @@ describe("what a webhook receives", () => {
       type: "monitor.up",
       data: {
         ...shopDown.data,
-        // As an older version stored it.
+        // As stored by an older version.
         monitor: { ...shopDown.data.monitor, target: null, tags: [], description: "" },
         message: "HTTP 200 (OK).",
         latencyMs: 42,
@@ -84,7 +84,7 @@ describe("what a webhook receives", () => {
     });
   });
 
-  test("a digest: a list of payloads, each as its alert would have alone", async () => {
+  test("a digest: a list of payloads, each the same as for a single alert", async () => {
     await using to = await receiver();
     const alerts = [alertOf("monitor.down"), alertOf("incident.opened"), alertOf("test")];
     await to.deliver(webhook, settings, telling(alerts));
@@ -100,7 +100,7 @@ describe("what a webhook receives", () => {
     }
   });
 
-  test("a digest of a thousand alerts is whole", async () => {
+  test("a digest of a thousand alerts in full", async () => {
     await using to = await receiver();
     await to.deliver(webhook, settings, telling(storm(1_000)));
     const { alerts } = to.body().data;
@@ -111,7 +111,7 @@ describe("what a webhook receives", () => {
     expect(alerts[999].data.monitor.name).toBe("Shop 1000");
   });
 
-  test("every type of alert: what it is about and where its page is", () => {
+  test("every type of alert: its subject and the URL of its page", () => {
     const told = (type: Alert["type"]) => {
       const { data, ...rest } = alertPayloadOf(alertOf(type), "https://signalbox.lan/page");
       return { ...rest, data: Object.keys(data).join(" ") };
@@ -141,7 +141,7 @@ describe("what a webhook receives", () => {
       });
   });
 
-  test("a test alert and an incident say what they are about", () => {
+  test("a test alert and an incident with their subject", () => {
     expect<object>(alertPayloadOf(alertOf("test"), "https://signalbox.lan/x").data).toEqual({
       alertId: "01a1fb98-0000-7000-8000-000000000001",
       channel: { id: "01a1fb90-0000-7000-8000-0000000000cc", name: "On-call", type: "slack" },
@@ -164,7 +164,7 @@ describe("what a webhook receives", () => {
     });
   });
 
-  test("text arrives as it was written", async () => {
+  test("text as it was written", async () => {
     await using to = await receiver();
     const message = 'Line 1\nLine 2 "quoted" \\ <b> ☃ 🚨';
     const named = { ...monitor, name: "Läden & Söhne", groupName: "Süd" };
@@ -192,7 +192,7 @@ describe("the signature", () => {
     );
   });
 
-  test("a secret with whsec_ in front is Base64", async () => {
+  test("a secret with the prefix whsec_ is Base64", async () => {
     await using to = await receiver();
     const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     const message = telling(storm(3, (number) => `Läden ${number} ☃`));
@@ -201,7 +201,7 @@ describe("the signature", () => {
     expect(to.last().headers["webhook-signature"]).toBe(signatureOf(key, to.last()));
   });
 
-  test("any other secret is used as it is", async () => {
+  test("any other secret is used unchanged", async () => {
     await using to = await receiver();
     const secret = "pässword";
     await to.deliver(webhook, { ...settings, secret }, telling(alertOf("monitor.down")));
@@ -227,7 +227,7 @@ describe("the signature", () => {
   });
 });
 
-test("headers of one's own are sent, but replace neither the media type nor the webhook's", async () => {
+test("custom headers are sent, but can't replace the media type or the webhook's headers", async () => {
   await using to = await receiver();
   const headers = {
     Authorization: "Bearer abc",
@@ -248,5 +248,5 @@ test("headers of one's own are sent, but replace neither the media type nor the 
   expect(to.last().headers).not.toHaveProperty("webhook-signature");
 });
 
-test("a 2xx answer is success; 401, 403, 404 and 410 end it; everything else is tried again", () =>
+test("a 2xx response is a success; 401, 403, 404 and 410 end it; everything else is retried", () =>
   expectUsualVerdicts(webhook, settings));
