@@ -1,10 +1,11 @@
+/** Import rules between folders and between the layers of a feature. */
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { basename, dirname, join, relative } from "node:path";
 
 /**
- * The folders of src, lowest first. A file may import from its own folder, from folders before it and
- * from nothing behind: whoever knows two folders knows which way the arrow between them points.
+ * Folders of src, lowest first. A file can import from its own folder and lower folders, never from
+ * higher ones.
  */
 const folders = [
   "core",
@@ -55,7 +56,7 @@ const folders = [
   "cli",
   "main.ts",
 ];
-/** Between a list of types and the types themselves, imports go both ways. */
+/** A list of types and the types themselves import each other. */
 const together: Record<string, string> = {
   "imports/kuma": "imports",
   "imports/gatus": "imports",
@@ -63,7 +64,9 @@ const together: Record<string, string> = {
   "alerting/providers": "alerting",
 };
 
-/** What a file of this layer in a feature may import: the way from the wire to the disk has no shortcuts. */
+/**
+ * Allowed imports of a feature's files by name. No layer between HTTP and the database is skipped.
+ */
 const layers: [name: RegExp, imports: RegExp][] = [
   [
     /(^|-)(schema|rules)\.ts$/,
@@ -73,12 +76,12 @@ const layers: [name: RegExp, imports: RegExp][] = [
     /(^|-)store\.ts$/,
     /^(drizzle-orm.*|.*database\/.*|.*core\/.*|.*events\/catalogue\.ts|.*(\/|-)store\.ts|\.\/([\w-]+-)?(schema|rules)\.ts)$/,
   ],
-  // A GET route can call its store. A use case can have a file of its own.
+  // A GET route can call its store. A use case can have its own file.
   [
     /(^|-)routes\.ts$/,
     /^(elysia|zod|.*core\/.*|.*http\/.*|.*(\/|-)(schema|service|store)\.ts|\.\/[\w-]+\.ts)$/,
   ],
-  // Every other file, such as an engine: it knows no routes.
+  // Every other file, such as an engine, knows no routes.
   [/./, /^(?!.*\broutes\.ts$|.*http\/(endpoint|request-context)\.ts$)/],
 ];
 
@@ -86,7 +89,7 @@ const root = join(import.meta.dir, "..");
 const files = [...new Glob("{src,web}/**/*.{ts,tsx}").scanSync(root)].sort();
 const sources = files.filter((file) => file.startsWith("src/"));
 
-/** What each file imports: our own files by their path, packages by their name; types count, too. */
+/** Imports per file: our own files by path, packages by name. Type imports count, too. */
 const imports = new Map(
   await Promise.all(
     files.map(async (file) => {
@@ -102,18 +105,18 @@ const imports = new Map(
 const targetOf = (file: string, path: string) =>
   path.startsWith(".") ? relative(root, join(root, dirname(file), path)) : path;
 
-/** The folder on the list that holds a file of src. */
+/** The folder on the list that contains a file of src. */
 function folderOf(file: string): string {
   const path = file.replace(/^src\//, "");
   const holds = (folder: string) => path === folder || path.startsWith(`${folder}/`);
   return folders.filter(holds).toSorted((a, b) => b.length - a.length)[0] ?? "";
 }
 
-test("every file of src stands in a folder that is on the list", () => {
+test("every file of src is in a listed folder", () => {
   expect(sources.filter((file) => folderOf(file) === "")).toEqual([]);
 });
 
-test("no file has the name of its folder: that says nothing of what it holds", () => {
+test("no file has the name of its folder, which would not describe it", () => {
   const stem = (file: string) => basename(file).replace(/\.tsx?$/, "");
   expect(files.filter((file) => stem(file) === basename(dirname(file)))).toEqual([]);
 });
@@ -134,7 +137,7 @@ test("no folder imports from a higher one", () => {
   expect(wrong).toEqual([]);
 });
 
-test("no files import each other in a circle", () => {
+test("there are no import cycles", () => {
   const done = new Set<string>();
   const circles: string[] = [];
   const walk = (file: string, way: readonly string[]) => {
@@ -147,7 +150,7 @@ test("no files import each other in a circle", () => {
   expect(circles).toEqual([]);
 });
 
-test("every file of a feature imports only what its layer may", () => {
+test("every file of a feature imports only from its allowed layers", () => {
   const wrong: string[] = [];
   for (const file of sources) {
     const [, allowed] = layers.find(([name]) => name.test(basename(file))) ?? [];
@@ -169,7 +172,7 @@ test("only config.ts and main.ts read the environment, only main.ts ends the pro
   expect(found).toEqual([]);
 });
 
-test("what the data lies on is known in database and cli alone", async () => {
+test("only database and cli know how the data is stored", async () => {
   const found: string[] = [];
   for (const file of sources)
     if (
@@ -180,7 +183,7 @@ test("what the data lies on is known in database and cli alone", async () => {
   expect(found).toEqual([]);
 });
 
-test("the admin page takes schemas, rules, words and the catalogue of events from the server, all else only as types", async () => {
+test("the admin page imports schemas, rules, texts and the event catalogue from the server, all else only as types", async () => {
   const may =
     /^src\/([\w/-]+[/-](schema|rules)\.ts|core\/(security\/kind-secrets|limits|text\/markdown|statuses|text\/words|time\/time-zones|time\/times)\.ts|events\/catalogue\.ts)$/;
   const wrong: string[] = [];
@@ -196,13 +199,13 @@ test("the admin page takes schemas, rules, words and the catalogue of events fro
   expect(wrong).toEqual([]);
 });
 
-/** Our files that are loaded with these, and the packages that those name: all but what is imported when it is first used. */
+/** Our files that these entry points load, and their packages, without lazy imports. */
 async function loadedWith(...entries: string[]) {
   const loaded = new Set(entries);
   const packages = new Set<string>();
   for (const file of loaded) {
     const loader = file.endsWith("x") ? "tsx" : "ts";
-    // Macros are called while bundling: what they import stays there.
+    // Macros run while bundling, and their imports are not loaded at run time.
     const text = (await Bun.file(join(root, file)).text()).replace(/^import .*"macro" \};$/gm, "");
     for (const { path, kind } of new Bun.Transpiler({ loader }).scanImports(text)) {
       if (kind !== "import-statement") continue;
@@ -213,14 +216,14 @@ async function loadedWith(...entries: string[]) {
   return { files: [...loaded], packages: [...packages].sort() };
 }
 
-test("the first page loads no schema: the library that reads them is as large as a third of it", async () => {
+test("the first page loads no schema, because zod would increase its size by a third", async () => {
   const { files } = await loadedWith("web/main.tsx");
   expect(files.length).toBeGreaterThan(20);
   expect(files.filter((file) => file.endsWith("schema.ts"))).toEqual([]);
 });
 
-test("a start loads the libraries that its first answer needs, and small ones", async () => {
-  // What these two import besides is loaded by the command that needs it.
+test("a start loads only the libraries of its first response, and small ones", async () => {
+  // Other imports of these two are loaded by the command that needs them.
   const { files, packages } = await loadedWith(
     "src/main.ts",
     "src/cli/support/command-line.ts",
@@ -241,8 +244,9 @@ test("a start loads the libraries that its first answer needs, and small ones", 
   expect(files.filter((file) => /document\.ts$|\.tsx$/.test(file))).toEqual([]);
 });
 
-test("the admin page reaches the server through its typed client alone", async () => {
-  // Beside it: what is asked for before it is there, and what is no route of it: health, and the page itself.
+test("the admin page reaches the server only through its typed client", async () => {
+  // Exceptions: requests before the client is loaded, and addresses outside its routes, such as
+  // health and the page itself.
   const mayFetch = /^web\/(data\/(client|early|connection)|pages\/wall\/upgrades)\.ts$/;
   const wrong: string[] = [];
   for (const file of new Glob("web/**/*.{ts,tsx}").scanSync(root)) {
@@ -255,7 +259,7 @@ test("the admin page reaches the server through its typed client alone", async (
   expect(wrong).toEqual([]);
 });
 
-test("components and data of the admin page know no page", async () => {
+test("components and data of the admin page import no page", async () => {
   const lower = ["web/components", "web/data"];
   expect(lower.filter((folder) => !files.some((file) => dirname(file) === folder))).toEqual([]);
   const wrong = files
@@ -265,7 +269,7 @@ test("components and data of the admin page know no page", async () => {
   expect(wrong).toEqual([]);
 });
 
-test("of the snapshots that drizzle-kit writes only the newest is stored", () => {
+test("only the newest snapshot of drizzle-kit is stored", () => {
   const snapshots = [...new Glob("migrations/meta/*_snapshot.json").scanSync(root)];
   expect(snapshots).toHaveLength(1);
 });

@@ -1,3 +1,4 @@
+/** Every list, text and table that a caller can enlarge has a limit. */
 import { expect, test } from "bun:test";
 import type { z } from "zod";
 import { configured, growing } from "./docs/growth.ts";
@@ -126,7 +127,7 @@ test("every list, text and set of names in every request is limited", () => {
 
 for (const [place, { noun, body }] of Object.entries(refused))
   if (noun !== "config")
-    test(`${place}: too much of it is refused when a record is created and when it is changed`, async () => {
+    test(`${place}: too much of it is rejected when a record is created and when it is changed`, async () => {
       const appliance = await testAppliance();
       const { api: client } = appliance.ours;
       const { type, slug: _slug, ...change } = body as { type?: string; slug?: string };

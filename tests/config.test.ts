@@ -19,7 +19,7 @@ describe("--url", () => {
     ["http://nas:3210/", "http://nas:3210"],
     ["HTTPS://Status.Team.Example//", "HTTPS://Status.Team.Example"],
     ["https://[fd00::1]:8443", "https://[fd00::1]:8443"],
-  ])("takes %s", (url, stored) => {
+  ])("accepts %s", (url, stored) => {
     expect(configOf({ url }, {}).url).toBe(stored);
   });
 

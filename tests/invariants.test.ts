@@ -1,3 +1,4 @@
+/** Random actions that must not affect other records or organizations. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Client } from "./support/appliance.ts";

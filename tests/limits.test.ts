@@ -1,3 +1,4 @@
+/** Each limit of records: the last allowed one, one too many, and one after a removal. */
 import { describe, expect, test } from "bun:test";
 import { dashboard } from "./support/routes.ts";
 import { type LimitName, limitsOf, usualLimits } from "../src/core/limits.ts";
@@ -101,7 +102,7 @@ const ways: Record<LimitName, { has?: number; of: (made: TestSetUp, owner: Clien
       remove: (id) => `/dashboard/api-keys/${id}/revoke`,
     }),
   },
-  // Has its own test, because records are only attached.
+  // This limit has its own test, because channels are only attached.
   "alert-channels-of-a-monitor": {
     of: () => ({ make: () => Promise.reject(new Error()), remove: () => "" }),
   },
@@ -155,8 +156,8 @@ test("every route that creates records has a limit or a retention", () => {
     "createStatusPage",
     "invite",
   ];
-  // Incidents are the history people write; a backup is one a person, an upload is gone within the hour;
-  // the others make an organization.
+  // Incidents are people's history; there is one backup per person; uploads are removed within an
+  // hour; the others create an organization.
   const unlimited = [
     "openIncident",
     "addIncidentNote",

@@ -1,3 +1,4 @@
+/** A stored secret is never sent to a changed address, for each type with secrets. */
 import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { z } from "zod";
@@ -358,7 +359,10 @@ function changesOf(snapshot: Snapshot, type: string): Own[] {
   });
 }
 
-/** Two changes at once, of which one decides where a secret goes, and those to a mail server with another way of letting the user in. */
+/**
+ * Two changes at once, one of which moves a secret, and changes to a mail server with another
+ * authentication method.
+ */
 function changesAtOnce(snapshot: Snapshot, type: string): Own[] {
   const single = changesOf(snapshot, type);
   const destinations = Object.values(snapshot.kinds[type]?.secrets ?? {});
@@ -429,27 +433,27 @@ const withSecrets = everyType
     return homes.flatMap((hasSecrets, variant) => (hasSecrets ? [{ ...one, variant }] : []));
   });
 
-describe("a sealed secret never leaves by a changed address", () => {
+describe("an encrypted secret is never sent to a changed address", () => {
   test.each(Object.keys(channelKinds))("each secret of %s is covered", (type) => {
     const tried = channelHomes(type).flatMap((home) => Object.keys(home));
     const secrets = Object.keys(channelKinds[type as keyof typeof channelKinds].secrets);
     expect(tried).toEqual(expect.arrayContaining(secrets.map((path) => path.replace(/\..*/, ""))));
   });
 
-  test("each secret of a mail server is among what is tried", () => {
+  test("each secret of a mail server is covered", () => {
     const tried = smtpWays.flatMap((way) => Object.keys(way).map((name) => `smtp.${name}`));
     for (const path of Object.keys(settingsKinds.organization.secrets))
       expect(tried).toContain(path);
   });
 
-  test("each secret of an http monitor is among what is tried", () => {
+  test("each secret of an http monitor is covered", () => {
     const tried = httpHomes("http://shop.lan").flatMap((home) => Object.keys(home));
     const secrets = Object.keys(monitorKinds.http.secrets);
     expect(tried).toEqual(expect.arrayContaining(secrets.map((path) => path.replace(/\..*/, ""))));
   });
 
   test.each(withSecrets)(
-    "$noun: $type, $variant: the page asks for what the appliance asks for",
+    "$noun: $type, $variant: the page requires the same secrets as the appliance",
     async ({ noun, type, kind, variant }) => {
       await using snapshot = (await worlds[noun]?.(type, variant)) as Snapshot;
       const { kinds, home, change, read } = snapshot;

@@ -18,8 +18,8 @@ import { channelHomes, monitorHomes } from "./support/secret-homes.ts";
 import { member } from "./support/visiting.ts";
 
 /*
- * Each writer that can change a stored record, with each type that has a secret: a secret that is stored
- * never gets another address, and a listener at the other address never receives it.
+ * For every writer of stored records and every type with a secret: the secret never gets another
+ * address, and a listener there never receives it.
  */
 
 type Own = Record<string, unknown>;
@@ -250,7 +250,7 @@ describe("a stored secret gets no other address", () => {
     expect(sent.filter((text) => text.startsWith(`http://${listener.host}`))).toEqual([]);
   });
 
-  test("by a change of many monitors: none of its fields decides where a secret goes", () => {
+  test("in a bulk change of monitors: none of its fields affects where a secret goes", () => {
     const { properties } = z.toJSONSchema(ManyMonitors.shape.change, { io: "input" }) as {
       properties: object;
     };

@@ -33,7 +33,7 @@ test("a red run ends with each red test and the first lines of its error", async
   expect(lines.slice(-2)).toEqual(["1 skipped", "1 passed, 3 failed"]);
 });
 
-test("a green run ends with its count alone", () => {
+test("a green run ends with only its count", () => {
   const report = `<testsuites><testsuite name="a.test.ts"><testcase name="is well"/></testsuite></testsuites>`;
   expect(verdict(outcomeOf(report))).toBe("\n1 passed, 0 failed");
   expect(verdict(outcomeOf(report, "ended by 1"))).toBe(
@@ -44,13 +44,13 @@ test("a green run ends with its count alone", () => {
 test.each([
   [undefined, "ended by SIGKILL", "ended by SIGKILL, without a report"],
   ["<testsuites/>", undefined, "ran no test"],
-] as const)("a run that came to nothing is red: %p, %p", (report, ended, why) => {
+] as const)("a run that did not complete is red: %p, %p", (report, ended, why) => {
   expect(verdict(outcomeOf(report, ended))).toBe(
     `\nFAILED bun test\n    ${why}\n0 passed, 1 failed`,
   );
 });
 
-/** How a run of these test files ends. */
+/** The end of the output for these test files. */
 async function ending(files: Record<string, string>) {
   const cwd = directory();
   mkdirSync(join(cwd, "a"));

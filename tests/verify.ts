@@ -18,7 +18,8 @@ if (args.includes("--help")) {
   process.exit(0);
 }
 
-// More threads would each infer the same types again, and a garbage collection frees nothing before the end.
+// More threads would each infer the same types again, and a garbage collection frees nothing before
+// the end.
 const lintEnv = { GOMAXPROCS: "1", GOGC: "off", GOMEMLIMIT: "3GiB" };
 type Check = { name: string; command: string[]; env?: Record<string, string>; advice?: string };
 const checks: Check[] = [
@@ -46,7 +47,7 @@ process.on("uncaughtException", (error) => void stop(Bun.inspect(error)));
 
 if (args.includes("--install")) await installPrograms();
 listMissingPrograms();
-// The linter uses one core for as long as types and build use the other.
+// The linter uses one core while types and build use the other.
 const results = await Promise.all(checks.map(runCheck));
 failures = results.filter((failure) => failure !== undefined);
 if (failures.length > 0) finish({ passed: 0, skipped: 0, failures });

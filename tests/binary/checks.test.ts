@@ -42,7 +42,7 @@ function rows(box: { dataDir: string }, sql: string): unknown[][] {
 const told = `SELECT seq, type, subject_id FROM events WHERE type GLOB 'incident.*'
   OR type IN ('monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.pending')`;
 
-test("a new or changed monitor is checked at once, long before its turn", async () => {
+test("a new or changed monitor is checked at once, long before it is due", async () => {
   await using box = await machineWithKey();
   await using shop = await target();
   const { url } = await box.serve({ flags: unlimited });
@@ -168,7 +168,7 @@ test("its own port is rejected as a number, and never connected to by name or re
   expect((await until(api, job.id, () => true)).lastCheckedAt).toBeNull();
 });
 
-test("--allow-target opens a range, its own port included", async () => {
+test("--allow-target allows a range, including the appliance's own port", async () => {
   await using box = await machineWithKey();
   const flags = [...unlimited, "--allow-target", "127.0.0.0/8", "169.254.10.0/24"];
   const { url } = await box.serve({ flags });
@@ -182,7 +182,7 @@ test("--allow-target opens a range, its own port included", async () => {
   expect((await api("POST", "/api/v1/monitors", other)).status).toBe(422);
 });
 
-test("a second organization closes loopback to the checks of a running appliance until it is deleted; --allow-target opens it", async () => {
+test("a second organization blocks loopback for checks until it is deleted, except for --allow-target", async () => {
   await using box = await machineWithKey();
   await using shop = await target();
   const server = await box.serve({ flags: unlimited });
@@ -216,7 +216,7 @@ test.each([
   ["--allow-target", "printer.lan", "range such as"],
   ["--deny-target", "10.0.0.0/33", "range such as 10.0.0.0/8, an address or a name"],
   ["--deny-target", "http://db.lan", "range such as 10.0.0.0/8, an address or a name"],
-])("%s %s is wrong usage, and the answer says what would be right", async (flag, value, right) => {
+])("%s %s is wrong usage, and the message has the valid values", async (flag, value, right) => {
   await using box = await machineWithKey();
   const { exitCode, stdout, stderr } = await box.run(["serve", `${flag}=${value}`]);
   expect([exitCode, stdout]).toEqual([2, ""]);

@@ -332,7 +332,7 @@ test("the commands of the document work as shown", async () => {
 
 test("the shell uses the printed completion", async () => {
   const me = account();
-  // A part of the package bash-completion.
+  // A function of the package bash-completion.
   const helper = "_get_comp_words_by_ref() { words=(signalbox maint); cur=maint; cword=1; }";
   const script = `${helper}
     source <(signalbox completion bash)

@@ -1,3 +1,4 @@
+/** Runs the commands of docs/cluster.md on three simulated machines. */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,9 +26,9 @@ function stepsOf(title: string): Step[] {
 }
 
 /**
- * Three machines that are folders of this one: what the document calls by an absolute path is below theirs,
- * 10.0.0.N is an address of their own on loopback, with ports that nobody else has, and for a service manager,
- * ssh and root there are stand-ins.
+ * Three machines as folders of this one. Absolute paths of the document are below those folders,
+ * 10.0.0.N is a loopback address with free ports, and stand-ins replace the service manager, ssh
+ * and root.
  */
 function machines() {
   const root = mkdtempSync(join(tmpdir(), "signalbox-document-"));

@@ -93,7 +93,7 @@ describe("data is written to stdout, messages to stderr", () => {
 });
 
 describe("--json prints one document", () => {
-  test("whatever command is given it", async () => {
+  test("for every command", async () => {
     await using box = await machineWithKey();
     const script = { organization: "acme", name: "Script", scope: "write", revokedAt: null };
     const documents: [string[], unknown][] = [
@@ -130,7 +130,7 @@ describe("--json prints one document", () => {
   });
 });
 
-describe("wrong usage exits with 2 and says what would be right", () => {
+describe("wrong usage exits with 2 and shows the valid usage", () => {
   const cases: [string[], RegExp][] = [
     [["frobnicate"], /unknown command 'frobnicate'/],
     [["orgs"], /Usage: signalbox orgs/],

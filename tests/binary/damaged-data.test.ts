@@ -167,7 +167,7 @@ test("damage under a running server is reported, never copied, and rejected at t
   expect((await box.run(["serve", "--port", "0"])).exitCode).toBe(3);
 });
 
-test("--init starts anew with an empty database and sets the empty file aside", async () => {
+test("--init starts over with an empty database and sets the empty file aside", async () => {
   await using box = await machineWithKey();
   truncateSync(join(box.dataDir, "signalbox.db"));
   const { url } = await box.serve({ flags: ["--init"] });

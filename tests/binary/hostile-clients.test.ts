@@ -101,7 +101,7 @@ describe("2,400 connections that ask for a page of 3.6 MB and read nothing", () 
     return (Number(pages) * 4_096) / 1_048_576;
   };
 
-  test("leave the memory small and an honest visitor served, in every encoding", async () => {
+  test("use little memory and leave an honest visitor served, in every encoding", async () => {
     await using box = await largePage();
     const { server, publicPort, path } = box;
     const read = async (port: number, encoding: string) => {

@@ -51,7 +51,7 @@ const memoryOf = (pid: number) =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024;
 
 describe("files from strangers", () => {
-  test("are read in a child process: the server goes on with any file", async () => {
+  test("are read in a child process: the server continues with any file", async () => {
     await using box = machine();
     const server = await box.serve();
     const page = await ownerOf(box, server.url);

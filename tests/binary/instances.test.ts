@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { binary } from "../support/binary.ts";
 import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
 
-test("a second instance on the same data exits with 5, and the first goes on", async () => {
+test("a second instance on the same data exits with 5, and the first continues", async () => {
   await using box = await machineWithKey();
   const { url } = await box.serve();
   expect(await box.run(["serve", "--port", "0"])).toEqual({

@@ -38,7 +38,7 @@ const eventsIn = (file: string) => {
 };
 
 test.skipIf(litestream === null)(
-  "a continuous copy comes back as of one moment, and whole where writing had stopped",
+  "a continuous copy is restored as of one moment, and completely if no write was running",
   async () => {
     await using box = await machineWithKey();
     const config = join(box.directory, "litestream.yml");

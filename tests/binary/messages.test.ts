@@ -15,7 +15,7 @@ function expectSentence({ stdout, stderr }: Run, ...parts: string[]) {
   expect(stderr.trim().split("\n")).toHaveLength(1);
 }
 
-test("every message of a command that can't work says what happened and what to do, in one line", async () => {
+test("every message of a failing command has the cause and the next step, in one line", async () => {
   await using box = await machineWithKey();
   const at = (name: string) => join(box.directory, name);
   writeFileSync(at("file"), "text");
@@ -96,27 +96,23 @@ const asNobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
 const canBeNobody =
   process.getuid?.() === 0 && Bun.spawnSync([...asNobody, "version"]).exitCode === 0;
 
-test.skipIf(!canBeNobody)(
-  "data of another account names the remedy, and exits with 3",
-  async () => {
-    await using box = await machineWithKey();
-    const serve = [...asNobody, "serve", "--port", `${freePort()}`, "--data-dir", box.dataDir];
-    for (const isFolderOpen of [false, true]) {
-      for (const folder of isFolderOpen ? [box.directory, box.dataDir] : [])
-        chmodSync(folder, 0o755);
-      const { exitCode, stdout, stderr } = Bun.spawnSync(serve, { stdin: "ignore" });
-      expect(exitCode).toBe(3);
-      expectSentence(
-        { exitCode, stdout: stdout.toString(), stderr: stderr.toString() },
-        "the account that owns it",
-      );
-    }
-  },
-);
+test.skipIf(!canBeNobody)("data of another account gets a remedy, and exits with 3", async () => {
+  await using box = await machineWithKey();
+  const serve = [...asNobody, "serve", "--port", `${freePort()}`, "--data-dir", box.dataDir];
+  for (const isFolderOpen of [false, true]) {
+    for (const folder of isFolderOpen ? [box.directory, box.dataDir] : []) chmodSync(folder, 0o755);
+    const { exitCode, stdout, stderr } = Bun.spawnSync(serve, { stdin: "ignore" });
+    expect(exitCode).toBe(3);
+    expectSentence(
+      { exitCode, stdout: stdout.toString(), stderr: stderr.toString() },
+      "the account that owns it",
+    );
+  }
+});
 
 const disk = smallDisk(8);
 
-test.skipIf(disk === null)("a full disk is named by a backup and by a first start", async () => {
+test.skipIf(disk === null)("a full disk is reported by a backup and by a first start", async () => {
   using full = disk!;
   await using box = await machineWithKey();
   full.fill(64);
@@ -139,7 +135,7 @@ test("the set-up link can be opened from another machine", async () => {
   );
 });
 
-test("a data directory for the service keeps its blanks", async () => {
+test("a data directory for the service can contain blanks", async () => {
   await using box = machine();
   mkdirSync(box.dataDir);
   const print = ["service", "print", "--", "--data-dir", "/var/lib/my data"];

@@ -207,7 +207,7 @@ test.each([
   ["x".repeat(201), /32 to 200/],
   ["two words of thirty-two characters", /32 to 200/],
   [null, /can be read .*ENOENT/],
-])("a token file that is no good keeps it from starting: %j", async (text, reason) => {
+])("an invalid token file prevents a start: %j", async (text, reason) => {
   await using other = machine();
   const file = join(other.directory, "token");
   if (text !== null) writeFileSync(file, text);

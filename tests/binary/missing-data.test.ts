@@ -26,7 +26,10 @@ function leavesOf(command: Command, before = ""): Leaf[] {
   });
 }
 
-/** Every argument and required option with some value; commands for a server or this machine act on this machine. */
+/**
+ * Every argument and required option with some value. Commands for a server or this machine use
+ * this machine.
+ */
 function argumentsFor({ name, command }: Leaf): string[] {
   const isRequired = (flag: string) =>
     command.options.some(({ long, mandatory }) => long === flag && mandatory) ||

@@ -29,7 +29,7 @@ if (possible === null)
   console.warn("\nNOT TESTED: a network that is gone; only root can make one (iproute2)\n");
 
 test.skipIf(possible === null)(
-  "an unplugged appliance takes nobody for down, says so once, and judges again when it is plugged in",
+  "an appliance without a network reports no target as down, reports that once, and judges again when it is back",
   async () => {
     using lan = network();
     if (lan === null) throw new Error("A network could be made a moment ago.");

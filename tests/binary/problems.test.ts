@@ -12,7 +12,7 @@ async function watched(disk?: string) {
   await succeeded(box.run(["users", "create", "--org", "acme", ...person]));
   const hook = await inbox();
   type Body = { type: string; data: { problem: string; alerts?: Body[] } };
-  /** Alerts about this problem; a busy machine can also report standstills. */
+  /** Alerts about this problem; a busy machine can also report suspensions. */
   const told = (problem: string) =>
     hook.asked
       .map(({ body }) => JSON.parse(body) as Body)
@@ -57,7 +57,7 @@ const possible = smallDisk(1);
 possible?.[Symbol.dispose]();
 
 test.concurrent.skipIf(possible === null)(
-  "a disk that is nearly full is told of, not again after a restart, and so is the room that it has again",
+  "a nearly full disk is reported once, also across a restart, and so is the freed space",
   async () => {
     using disk = smallDisk(3_000);
     if (disk === null) throw new Error("A disk could be made a moment ago.");
@@ -76,7 +76,7 @@ test.concurrent.skipIf(possible === null)(
 );
 
 test.concurrent(
-  "a process that stood still for more than five seconds tells of it once it goes on",
+  "a process that was suspended for more than five seconds reports it afterwards",
   async () => {
     await using made = await watched();
     await made.pause(6.5);

@@ -71,7 +71,7 @@ const isOpen = async (port: number) => {
   }
 };
 
-test("SIGHUP opens, moves and closes the public port; open requests are answered, and connections of the other port stay", async () => {
+test("SIGHUP opens, moves and closes the public port; open requests get responses, and connections of the other port stay", async () => {
   const [first, second] = [freePort(), freePort()];
   await using made = await configured({});
   const api = clientOf(made.url, made.key);
@@ -145,7 +145,7 @@ test("no secret of a running appliance is in its debug log, in either format", a
   ];
   const [, , , setUpToken = ""] = secrets;
   const api = clientOf(made.url, made.key);
-  // A second organization closes loopback to both.
+  // A second organization blocks loopback for both.
   const closed = `http://127.0.0.1:${freePort()}`;
   const hook = {
     type: "webhook",

@@ -10,7 +10,7 @@ import { answer, hang } from "../support/target.ts";
 import { testWith } from "../support/real-targets.ts";
 import { writeUntilGone } from "../support/writers.ts";
 
-// With several organizations, loopback is closed to checks and alerts.
+// With several organizations, loopback is blocked for checks and alerts.
 const open = ["--rate-limit", "0", "--allow-target", "127.0.0.0/8"];
 
 /** A stopped machine with an organization of this name, a key, and a secret that its `secret.key` opens. */
@@ -129,7 +129,7 @@ test("a restored machine repeats no alert and has no signed-in sessions", async 
   expect(hook.arrived().map(({ type }) => type)).toEqual(["monitor.down", "monitor.up"]);
 });
 
-test("a restore under a running server is rejected, and the server goes on", async () => {
+test("a restore under a running server is rejected, and the server continues", async () => {
   await using box = await machineWithKey();
   const file = join(box.directory, "backup.db");
   await succeeded(box.run(["backup", file]));

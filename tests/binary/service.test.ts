@@ -90,13 +90,16 @@ test.each([
   [["--", "--data-dir", "/srv/a\nUser=root"], "--data-dir must have no line breaks"],
   [["--", "--data-dir=/srv/a\rUser=root"], "--data-dir must have no line breaks"],
   [["--", "--metrics-token-file", "/etc/a\nb"], "--metrics-token-file must have no line breaks"],
-])("what serve would refuse is refused before anything is installed: %j", async (args, message) => {
-  for (const command of ["print", "install"]) {
-    const { exitCode, stdout, stderr } = await signalbox(["service", command, ...args]);
-    expect([command, exitCode, stdout]).toEqual([command, 2, ""]);
-    expect(stderr).toContain(message);
-  }
-});
+])(
+  "an option that serve would reject is rejected before anything is installed: %j",
+  async (args, message) => {
+    for (const command of ["print", "install"]) {
+      const { exitCode, stdout, stderr } = await signalbox(["service", command, ...args]);
+      expect([command, exitCode, stdout]).toEqual([command, 2, ""]);
+      expect(stderr).toContain(message);
+    }
+  },
+);
 
 testWith(
   ["socat"],

@@ -306,7 +306,7 @@ describe("a logo", () => {
     ["image/webp", pixel.webp],
     ["image/svg+xml", pixel.svg],
   ] as const)
-    test(`as ${type} is served under a name that changes with it, and can run nothing`, async () => {
+    test(`as ${type} is served at an address that changes with it, and can run nothing`, async () => {
       const headers = { Authorization: `Bearer ${site.key}`, "Content-Type": type };
       const path = `${site.url}/api/v1/status-pages/${site.pageId}/logo`;
       const put = await fetch(path, { method: "PUT", headers, body: bytes });

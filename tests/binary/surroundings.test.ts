@@ -53,7 +53,7 @@ test("foreign files in the working directory and foreign variables have no effec
   expect(proxied).toBe(0);
 });
 
-test("the data directory is closed to others, and so is every file a running server has in it", async () => {
+test("the data directory and all of a running server's files are private", async () => {
   await using box = await machineWithKey();
   const { url } = await box.serve();
   await clientOf(url, box.key)("POST", "/api/v1/incidents", { title: "Slow" });
@@ -108,7 +108,7 @@ test("a flag wins over its variable", async () => {
   expect(statuses).toEqual([200, 200, 429]);
 });
 
-test("the database that the executable carries for a first start is what its migrations make", async () => {
+test("the executable's database for a first start equals the result of its migrations", async () => {
   await using box = machine();
   await (await box.serve()).stop();
   const migrated = join(box.directory, "migrated.db");
@@ -128,7 +128,7 @@ test("the database that the executable carries for a first start is what its mig
   expect(contentOf(join(box.dataDir, "signalbox.db"))).toEqual(expected);
 });
 
-test("options for the runtime in the environment are refused by name", async () => {
+test("options for the runtime in the environment are rejected by name", async () => {
   await using box = machine();
   const env = { ...process.env, BUN_OPTIONS: "--smol" };
   const run = await signalbox(["version"], { cwd: box.directory, env });

@@ -112,7 +112,7 @@ describe("the length of a body", () => {
     ["a negative length", ["Content-Length: -1"]],
   ];
   for (const [name, headers] of ambiguous)
-    test(`${name}: refused with 400, closed, and nothing is written`, async () => {
+    test(`${name}: rejected with 400, closed, and nothing is written`, async () => {
       using box = await dialled();
       box.line.send(`${head(create, box.key, [...json, ...headers])}{"title":"Slow"}`);
       expect(await box.line.untilClosed()).toStartWith("HTTP/1.1 400 ");
@@ -120,7 +120,7 @@ describe("the length of a body", () => {
     });
 });
 
-test("pipelined GETs are answered in order", async () => {
+test("pipelined GETs get their responses in order", async () => {
   using box = await dialled();
   const sizes = Array.from({ length: 50 }, (_, index) => index + 1);
   box.line.send(
@@ -131,7 +131,7 @@ test("pipelined GETs are answered in order", async () => {
   expect(told).toEqual(sizes);
 });
 
-test("pipelined writes of one client are all done and answered in order", async () => {
+test("pipelined writes of one client all happen and get their responses in order", async () => {
   using box = await dialled();
   const titles = Array.from({ length: 100 }, (_, index) => `Incident ${index}`);
   const requests = titles.map((title) => {

@@ -5,7 +5,7 @@ import { describeInChromium } from "../support/browsing.ts";
 
 describeInChromium("pages of alert channels", (browser) => {
   let world: Awaited<ReturnType<typeof adminWorld>>;
-  /** One that has delivered, and then failed. */
+  /** A channel that delivered, and then failed. */
   let id = "";
   let status = 200;
   const receiver = Bun.serve({

@@ -34,7 +34,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
   const channelOf = (id: string) => world.ask("GET", `${path}/${id}`);
   const made = (body: object) => world.ask("POST", path, { type: "webhook", url, ...body });
 
-  test("the dialog of a new channel waits for the list of them: the first begins as the default, attached to all", async () => {
+  test("the dialog of a new channel waits for the list: the first channel starts as default, attached to all", async () => {
     await using opened = await open("/alert-channels");
     const { page } = opened;
     await page.getByRole("heading", { name: "No alert channels yet" }).waitFor();
@@ -60,13 +60,13 @@ describeInChromium("alert channels on the admin page", (browser) => {
     expect(opened.faults).toEqual([]);
   });
 
-  test("the first channel is made from the gallery by keyboard, told of its flaws at the field, and tested", async () => {
+  test("the first channel is created from the gallery by keyboard, validated at its fields, and tested", async () => {
     await using opened = await open("/alert-channels");
     const { page } = opened;
     await page.getByRole("heading", { name: "No alert channels yet" }).waitFor();
     expect(await page.locator(".gallery button").count()).toBe(15);
     await page.getByRole("button", { name: /^Webhook/ }).press("Enter");
-    // The first one is offered for everything; this one is attached later.
+    // Everything is offered for the first channel; this one is attached later.
     await page.getByRole("switch", { name: "Attach to all 6 monitors" }).press(" ");
     const name = page.getByLabel("Name", { exact: true });
     await name.fill("Deploy bot");
@@ -93,7 +93,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     expect(ownFaults(opened.faults)).toEqual([]);
   });
 
-  test("what is in the editor is tested before it is saved, and a channel is attached to all monitors at once; that and disabling it can be undone", async () => {
+  test("unsaved channels can be tested, and attaching a channel to all monitors or disabling it can be undone", async () => {
     const { id } = await newest();
     await using opened = await open(`/alert-channels/${id}?edit=true`);
     const { page } = opened;
@@ -107,7 +107,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await secret.waitFor({ state: "detached" });
     await dialog.getByRole("button", { name: "Send test" }).click();
     await dialog.getByText("The test did not arrive.").waitFor();
-    // Also where the form is longer than the screen, its buttons over the end of it.
+    // Also if the form is longer than the screen, with its buttons over its end.
     await page.setViewportSize({ width: 390, height: 700 });
     await dialog.getByRole("button", { name: "Close" }).last().click();
     await dialog.getByLabel("Name", { exact: true }).scrollIntoViewIfNeeded();
@@ -141,7 +141,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     expect(ownFaults(opened.faults)).toEqual([]);
   });
 
-  test("what goes wrong stands in every open list within a second, and in the log with its attempts", async () => {
+  test("a failure appears in every open list within a second, and in the log with its attempts", async () => {
     const { id } = await newest();
     await using opened = await open("/alert-channels");
     const { page } = opened;
@@ -161,7 +161,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     expect(ownFaults(opened.faults)).toEqual([]);
   });
 
-  test("a secret is kept when it is left empty, and cleared on purpose", async () => {
+  test("a secret is left unchanged when its field stays empty, and can be cleared", async () => {
     const { id } = await newest();
     await using opened = await open(`/alert-channels/${id}?edit=true`);
     const { page } = opened;
@@ -179,7 +179,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     expect((await newest()).secretsSet).toEqual([]);
   });
 
-  test("somebody else's change is not overwritten without a choice", async () => {
+  test("another person's change is not overwritten without a choice", async () => {
     const { id } = await newest();
     await using opened = await open(`/alert-channels/${id}?edit=true`);
     const { page } = opened;
@@ -192,7 +192,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     expect((await newest()).name).toBe("Mine");
   });
 
-  test("placeholders go into the text where the cursor stands", async () => {
+  test("placeholders are inserted at the cursor", async () => {
     const { id } = await made({
       type: "ntfy",
       url: undefined,
@@ -210,7 +210,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     expect((await channelOf(id)).template).toBe("{{monitor}}: ");
   });
 
-  test("a deleted channel is gone at once, comes back by undo, and is not deleted then", async () => {
+  test("a deleted channel disappears at once, and undo restores it without a deletion", async () => {
     const { id } = await made({ name: "Old bot" });
     await using opened = await open("/alert-channels");
     const { page } = opened;
@@ -225,7 +225,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     expect((await channelOf(id)).name).toBe("Old bot");
   });
 
-  test("what can still be undone is done at once when its tab is closed", async () => {
+  test("pending deletions happen at once when the tab is closed", async () => {
     const { id } = await made({ name: "Older bot" });
     await using opened = await open("/alert-channels");
     const popup = opened.page.waitForEvent("popup");
@@ -242,7 +242,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     expect(left.filter((one) => one.id === id)).toEqual([]);
   });
 
-  test("the palette finds a channel, tests it and makes a new one", async () => {
+  test("the palette finds a channel, tests it and creates a new one", async () => {
     await using opened = await open("/monitors");
     const { page } = opened;
     await page.getByRole("heading", { name: "Monitors", exact: true }).waitFor();
@@ -258,7 +258,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     expect(opened.faults).toEqual([]);
   });
 
-  test("a viewer sees what happens, and no action", async () => {
+  test("a viewer sees all states, and no action", async () => {
     const { id } = await newest();
     await using opened = await visitAs(browser, world, "viewer", `/alert-channels/${id}?edit=true`);
     const { page } = opened;

@@ -5,7 +5,7 @@ import { freshMachine, ownedMachine, owner, ownFaults } from "../support/admin-w
 import { describeInChromium, lanName, violations, visit } from "../support/browsing.ts";
 import { answer, target } from "../support/target.ts";
 
-/** What the element with the focus is called. */
+/** Accessible name of the focused element. */
 const focused = (page: Page) =>
   page.evaluate(() => {
     const element = document.activeElement as HTMLInputElement | null;
@@ -13,7 +13,7 @@ const focused = (page: Page) =>
   });
 
 describeInChromium("the first run", (browser) => {
-  test("the console's link, one form and one pasted address lead to a green monitor, which is live from then on, also over plain HTTP on the LAN", async () => {
+  test("the console's link, one form and a pasted address lead to a live, green monitor, also over plain HTTP on the LAN", async () => {
     await using fresh = await freshMachine();
     let healthy = true;
     await using site = await target((response) => answer(healthy ? 200 : 502)(response));
@@ -39,7 +39,7 @@ describeInChromium("the first run", (browser) => {
     await page.keyboard.press("Enter");
     const row = page.getByRole("listitem").filter({ hasText: "/shop" });
     await row.getByRole("img", { name: "Up" }).waitFor();
-    // The next one can be typed at once.
+    // The next address can be typed at once.
     expect(await page.locator(":focus").getAttribute("aria-label")).toBe("Address to monitor");
 
     await using bot = await target();
@@ -81,7 +81,7 @@ describeInChromium("the first run", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("the first channel is for all monitors however one came to it; e-mail leads to the mail server that it lacks", async () => {
+  test("the first channel is for all monitors in every way of creating it; e-mail leads to the missing mail server", async () => {
     await using owned = await ownedMachine();
     await using site = await target(answer(200));
     await owned.ask("POST", "/api/v1/monitors", { type: "http", name: "Shop", url: site.at("/") });
@@ -103,11 +103,11 @@ describeInChromium("the first run", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("the first field that is wrong has the focus, however late or early the page is drawn", async () => {
+  test("the first invalid field has the focus, whenever the page is rendered", async () => {
     await using fresh = await freshMachine();
     const address = `${fresh.url}/set-up#${fresh.token}`;
     await using open = await visit(browser, address, {}, (page) =>
-      // A frame that comes before anything was drawn, as on a machine that has much to do.
+      // A frame before the first render, as on a busy machine.
       page.addInitScript(() => {
         const later = globalThis.requestAnimationFrame;
         let early = 0;
@@ -123,7 +123,7 @@ describeInChromium("the first run", (browser) => {
     await button.click();
     await page.getByText("Must be an e-mail address").waitFor();
     expect(await focused(page)).toBe("Organization");
-    // A refusal that names no field leaves the focus where it was.
+    // An error without a field leaves the focus unchanged.
     await page.getByLabel("Organization").fill(owner.organization);
     await page.getByLabel("Your name").fill(owner.name);
     await page.getByLabel("E-mail").fill(owner.email);
@@ -134,7 +134,7 @@ describeInChromium("the first run", (browser) => {
     expect(await focused(page)).toBe("Set up Signalbox");
   });
 
-  test("without a session every page asks to sign in, then leads where one wanted to go, until one signs out", async () => {
+  test("without a session every page requires signing in, and then leads to the requested page", async () => {
     await using fresh = await freshMachine();
     const { url, token } = fresh;
     await fetch(`${url}/dashboard/set-up`, {

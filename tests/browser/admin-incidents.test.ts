@@ -50,7 +50,7 @@ describeInChromium("incidents", (browser) => {
     "incident-template": () => ["/settings/incident-templates?new=true", "Title of a new incident"],
   });
 
-  test("by keyboard alone: an incident is created from the palette, identified, resolved and reopened, and the public page follows", async () => {
+  test("by keyboard alone, an incident is created, identified, resolved and reopened, and the public page follows", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     await page.getByText("Web shop").waitFor();
@@ -71,7 +71,7 @@ describeInChromium("incidents", (browser) => {
     await message(page).waitFor();
     await page.keyboard.type("A queue is stuck.");
     await page.getByText("Identified", { exact: true }).first().click();
-    // Neither is lost by a reload.
+    // A reload loses neither of them.
     await page.reload();
     await page.getByText("What you typed earlier is back.").waitFor();
     expect(await message(page).inputValue()).toBe("A queue is stuck.");
@@ -95,7 +95,7 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("by keyboard alone: the rows of each list of records are walked and opened; what is typed, or meant for a dialog, moves nothing", async () => {
+  test("by keyboard alone, the rows of each list can be walked and opened; keys in fields and dialogs move nothing", async () => {
     const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
     for (const [title, from] of [
       ["New switches", 1],
@@ -149,7 +149,7 @@ describeInChromium("incidents", (browser) => {
     await press("/");
     await page.keyboard.type("kj");
     expect(await page.locator(":focus").inputValue()).toBe("kj");
-    // Below what the pointer is on, wherever the focus is.
+    // Starts below the row under the pointer, wherever the focus is.
     await page.goto(`${world.url}/alert-channels`);
     await page.locator("[data-item]").first().hover();
     await press("j");
@@ -157,7 +157,7 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("before an update is posted it says which of the channels that will hear of it are failing", async () => {
+  test("before an update is posted, the editor names failing channels among its receivers", async () => {
     const { ask, site } = world;
     site.reply(answer(503), "/pager");
     const pager = { type: "webhook", name: "Pager", url: site.at("/pager") };
@@ -173,7 +173,7 @@ describeInChromium("incidents", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("names that are written from right to left keep their direction and their place, and what is said around them its own", async () => {
+  test("right-to-left names keep their direction and place, and so does the text around them", async () => {
     const { ask, site } = world;
     site.reply(answer(503), "/night");
     const channel = { type: "webhook", name: "תורנות 2", url: site.at("/night") };
@@ -194,7 +194,7 @@ describeInChromium("incidents", (browser) => {
     await ask("POST", `/api/v1/monitors/${monitorId}/check`);
     await using open = await world.open(browser, `/incidents/${id}`);
     const { page } = open;
-    /** Where each of these words stands, from left to right. */
+    /** The words in their order from left to right. */
     const orderOf = (box: Locator, words: string[]) =>
       box.evaluate((element, words) => {
         const leftOf = (word: string) => {
@@ -237,7 +237,7 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a preview shows what the public would read, made by the public page itself, before it is posted", async () => {
+  test("a preview shows the public page with the unsaved update", async () => {
     await using open = await world.open(browser, `/incidents/${incidentId}`);
     const { page } = open;
     await message(page).fill("We are rolling back.");
@@ -255,8 +255,8 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("what is typed is seen as Markdown beside it, posted and shown so; hostile texts do nothing", async () => {
-    // The API takes no control characters.
+  test("Markdown is rendered while it is typed, and after posting; hostile texts do nothing", async () => {
+    // The API rejects control characters.
     const hostile = hostileMarkdown.join("\n\n").replaceAll("\u0001", "");
     const { id } = await world.ask("POST", "/api/v1/incidents", {
       title: "Payments",
@@ -294,7 +294,7 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a note stays inside: it is written beside the update, kept while that is open, and deleted with undo", async () => {
+  test("a note is internal: it is written next to the update, saved as a draft, and deleted with undo", async () => {
     await using open = await world.open(browser, `/incidents/${incidentId}`);
     const { page } = open;
     const note = page.getByRole("textbox", { name: "Note" });
@@ -322,7 +322,7 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("an update and a note that were begun are both kept, and that is said once", async () => {
+  test("drafts of an update and of a note are both restored, with one message", async () => {
     await using open = await world.open(browser, `/incidents/${incidentId}`);
     const { page } = open;
     const note = page.getByRole("textbox", { name: "Note" });
@@ -342,7 +342,7 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("an update's text is edited in place, and what it said before can be read", async () => {
+  test("an update's text is edited in place, and its earlier text can be read", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", {
       title: "Typing errors",
       message: "Teh cause is unknown.\n\n- not the disk\n- not the network",
@@ -370,7 +370,7 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a postmortem is written, kept as a draft, and published with the incident over", async () => {
+  test("a postmortem is written, saved as a draft, and published after the incident's end", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Queue was stuck" });
     await world.ask("POST", `/api/v1/incidents/${id}/resolve`);
     await using open = await world.open(browser, `/incidents/${id}`);
@@ -410,7 +410,7 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("an incident is printed dark on white, with nothing around it, in whichever theme", async () => {
+  test("an incident is printed dark on white without navigation, in either theme", async () => {
     await using open = await world.open(browser, `/incidents/${incidentId}`, {
       colorScheme: "dark",
     });
@@ -428,7 +428,7 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("the list of incidents says on paper, too, when each began, with its title to the end", async () => {
+  test("the printed list of incidents has the start and the full title of each", async () => {
     const title = "Checkout, search and the web shop answer slowly ".repeat(5).trim();
     const { id } = await world.ask("POST", "/api/v1/incidents", { title });
     await using open = await world.open(browser, "/incidents", {
@@ -448,7 +448,7 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("templates fill the message; somebody else's update meanwhile becomes a choice", async () => {
+  test("templates fill the message; another person's update in the meantime leads to a choice", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", {
       title: "Slow pages",
       monitorIds: [world.idOf("Search")],
@@ -462,7 +462,7 @@ describeInChromium("incidents", (browser) => {
     await page.getByRole("button", { name: "Templates" }).click();
     await page.getByRole("menuitem", { name: "Edit templates" }).waitFor();
     expect(await violations(page)).toEqual([]);
-    // It is read there as it will stand in the message.
+    // The menu shows the template's text as it will be in the message.
     const supplier = page.getByRole("menuitem", { name: /^Supplier Identified/ });
     expect(await supplier.locator(".template-text").innerText()).toMatch(
       /^We are looking into it: Search waits for a supplier since \d\d:\d\d \S+, minor\.$/,
@@ -484,7 +484,7 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("an update and a note whose answers are lost are there once, also where they are sent again after a reload", async () => {
+  test("an update and a note whose responses are lost are posted once, even if they are sent again after a reload", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Lost answers" });
     const at = `/dashboard/api/v1/incidents/${id}`;
     const stored = async () => {
@@ -493,7 +493,7 @@ describeInChromium("incidents", (browser) => {
     };
     await using open = await world.open(browser, `/incidents/${id}`);
     const { page } = open;
-    /** The server does what it is asked, and nobody hears of it; so for as long as it answers at all. */
+    /** The server handles the request but its response is lost, `times` times or always. */
     const losing = async (path: string, times?: number) => {
       const lost = Promise.withResolvers<void>();
       let count = 0;
@@ -522,7 +522,7 @@ describeInChromium("incidents", (browser) => {
     expect(await dialog(page, "Someone else changed this").count()).toBe(0);
     expect(await stored()).toEqual(["We found the cause."]);
 
-    // The same words a second time are meant.
+    // A second post of the same text is intended.
     await message(page).fill("We found the cause.");
     const second = await losing(at);
     await page.getByRole("button", { name: "Post update" }).click();
@@ -539,7 +539,7 @@ describeInChromium("incidents", (browser) => {
       "We found the cause.",
       "A script was here.",
     ]);
-    // What is answered as it was at first does not take away what came since.
+    // A repeated first response does not remove later changes.
     await page.getByText("A script was here.").waitFor();
 
     await page.getByText("Internal note", { exact: true }).first().click();
@@ -554,7 +554,7 @@ describeInChromium("incidents", (browser) => {
     expect((await stored()).filter((one) => one === "Ann knows.")).toHaveLength(1);
   });
 
-  test("a deletion can be taken back; filters stand in the address and survive a reload", async () => {
+  test("a deletion can be undone; filters are in the address and survive a reload", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "By mistake" });
     await using open = await world.open(browser, `/incidents/${id}`);
     const { page } = open;
@@ -577,7 +577,7 @@ describeInChromium("incidents", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("what scripts do to incidents is on open pages within a second", async () => {
+  test("changes by scripts appear on open pages within a second", async () => {
     await using open = await world.open(browser, "/incidents");
     const { page } = open;
     await page.getByText("Live", { exact: true }).waitFor();
@@ -589,7 +589,7 @@ describeInChromium("incidents", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("viewers read all of it and are offered nothing that they may not do", async () => {
+  test("viewers can read everything and are offered no forbidden action", async () => {
     await using open = await visitAs(browser, world, "viewer", `/incidents/${incidentId}`);
     const { page } = open;
     await page.getByText("Between 8 and 12 % of payments are rejected.").waitFor();

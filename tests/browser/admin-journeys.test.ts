@@ -13,7 +13,7 @@ describeInChromium("journeys through the admin page", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test("a monitor that goes down alerts, and its incident stands on the public page until it is back", async () => {
+  test("a monitor that goes down sends alerts, and its incident is on the public page until it is up", async () => {
     await using shop = await target(answer(200));
     await using hook = await target(answer(204));
     const { ask, get, url } = world;
@@ -87,7 +87,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect([...open.faults, ...visitor.faults]).toEqual([]);
   });
 
-  test("a group that is paused in the page says so in REST, and its targets are left alone", async () => {
+  test("a group that is paused in the page is paused in REST, and its targets are not checked", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     await page.getByRole("button", { name: "Pause Office" }).click();
@@ -101,7 +101,7 @@ describeInChromium("journeys through the admin page", (browser) => {
       { name: "Office", paused: true },
     ]);
     const counts = () => ["/router", "/printer"].map(world.checksOf);
-    // Another of the same interval: by its next check those that were under way are over.
+    // Another monitor with the same interval: by its next check all running ones are over.
     const checked = async (path: string) => {
       const before = world.checksOf(path);
       while (world.checksOf(path) === before)
@@ -116,7 +116,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect(world.checksOf("/router")).toBeGreaterThan(before[0] ?? 0);
   });
 
-  test("moves and bulk changes are undone as a whole, with the channels that came with a group", async () => {
+  test("moves and bulk changes are undone as a whole, including channels from a group", async () => {
     const channel = async (name: string) =>
       (
         await world.ask("POST", "/api/v1/alert-channels", {
@@ -165,7 +165,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await page.keyboard.press("Alt+ArrowDown");
     const first = page.locator(".toast", { hasText: "Moved Router" });
     await first.evaluate((toast) => toast.setAttribute("data-seen", ""));
-    // On by the next key, it is one move.
+    // Consecutive keys are one move.
     await page.keyboard.press("Alt+ArrowDown");
     await undo("Moved Router");
     await link.focus();
@@ -198,7 +198,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     for (const id of [chat, onCall]) await world.ask("DELETE", `/api/v1/alert-channels/${id}`);
   });
 
-  test("groups that are reordered by keyboard are so in REST", async () => {
+  test("groups that are reordered by keyboard have that order in REST", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     const names = async (): Promise<string[]> =>
@@ -212,7 +212,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await until(names, ([first]) => first === "Shop");
   });
 
-  test("what the first page shows is asked for once, while its script is still on its way", async () => {
+  test("the first page's data is requested once, while its script still loads", async () => {
     await using open = await world.open(browser, "/monitors");
     const { page } = open;
     const heading = page.getByRole("heading", { name: "Monitors", exact: true });
@@ -227,7 +227,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect(asked).toEqual(["/dashboard/session", "/dashboard/overview"]);
   });
 
-  test("by keyboard alone one comes from signing in to a new monitor, and to its page", async () => {
+  test("by keyboard alone, a person signs in, creates a monitor and opens its page", async () => {
     await using open = await visit(browser, world.url);
     const { page } = open;
     await page.getByLabel("E-mail").waitFor();
@@ -239,7 +239,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await rowOf(page, "Blog").waitFor();
     await page.keyboard.press("n");
     await page.getByLabel("Address to monitor").waitFor();
-    // Also back into the field that is open.
+    // Also back into the open field.
     await page.getByRole("button", { name: "Create group" }).focus();
     await page.keyboard.press("n");
     await page.keyboard.type(world.site.at("/keyboard"));
@@ -259,7 +259,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a viewer is offered nothing to do, a member nothing of administrators, and the server refuses both", async () => {
+  test("viewers and members are offered only allowed actions, and the server rejects the others", async () => {
     const [viewer, member] = [await world.person("viewer"), await world.person("member")];
     await using open = await visit(browser, world.url);
     const { page } = open;
@@ -306,7 +306,7 @@ describeInChromium("journeys through the admin page", (browser) => {
       ]);
   });
 
-  test("many monitors are tagged, moved and muted at once, as REST shows", async () => {
+  test("many monitors are tagged, moved and muted at once, as in REST", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     for (const name of ["Router", "Blog"]) {
@@ -326,7 +326,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await bar.getByRole("button", { name: "Mute" }).click();
     const mute = page.getByRole("menuitem", { name: "Mute", exact: true });
     await page.getByText("Changed 2 monitors").first().waitFor();
-    // The bar is fixed, and so is its menu, which neither moves nor lies under what is said.
+    // The bar and its menu are fixed: they do not scroll, and no message covers them.
     const [before, after, scrolled] = await mute.evaluate((item) => {
       const at = () => item.getBoundingClientRect().top;
       document.body.style.paddingBottom = "100vh";
@@ -351,7 +351,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("two-factor asks for a code, and opens nothing before", async () => {
+  test("two-factor requires a code before it opens anything", async () => {
     const admin = await world.person("admin");
     const call = (path: string, body: object, cookie = "") =>
       fetch(`${world.url}/dashboard${path}`, {
@@ -375,7 +375,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await signIn(page, admin);
     await page.getByLabel("Code").fill(first.code);
     await page.keyboard.press("Enter");
-    // The one that was used already is worth nothing.
+    // A used code is rejected.
     await page
       .getByLabel("Code")
       .and(page.locator("[aria-invalid=true]"))
@@ -388,7 +388,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await rowOf(page, "Printer").waitFor();
     await open.shifts();
 
-    // Somebody else has the password and tries codes: the open page says so.
+    // Another person with the password tries codes: the open page shows it.
     const waiting = (await call("/sign-in", admin)).headers.get("set-cookie")?.split(";")[0];
     const guessed = await call("/sign-in/code", { code: "000000" }, waiting);
     expect(guessed.status).toBe(401);
@@ -400,7 +400,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     await call("/sign-in/code", { code: "000000" }, waiting);
     await banner.getByText("2 wrong two-factor codes were entered").waitFor();
     expect(await banner.innerText()).toMatch(/the first .+, the last .+ from 127\.0\.0\.1\./);
-    // It stays until the person dismisses it, whoever else comes and goes.
+    // The banner remains until the person dismisses it.
     await page.reload();
     await banner.waitFor();
     expect((await call("/profile/wrong-codes/acknowledge", {}, waiting)).status).toBe(401);
@@ -416,7 +416,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("while the server is stopped the page says so, and goes on by itself once it is back", async () => {
+  test("while the server is stopped the page shows it, and continues once the server is back", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     await page.getByText("Live", { exact: true }).waitFor();

@@ -16,16 +16,16 @@ describeInChromium("an edit", (browser) => {
     await world[Symbol.asyncDispose]();
   });
 
-  /** Resolves when the page was told of all that happened, and has read what it reads anew. */
+  /** Resolves when the page has received all events and finished its reads. */
   async function settled(page: Page) {
-    // Of another thing, which has the page look who is there: events arrive in their order.
+    // A change of another record makes the page read the session; events arrive in order.
     const known = page.waitForResponse(/\/dashboard\/session$/);
     await world.ask("PATCH", "/organization", { name: `Acme ${++turn}` });
     await known;
     await page.waitForLoadState("networkidle");
   }
 
-  /** What the page asks for because of an edit. */
+  /** Requests of the page that an edit causes. */
   async function readsOf(page: Page, edit: () => Promise<unknown>): Promise<string[]> {
     await settled(page);
     const reads: string[] = [];
@@ -41,7 +41,7 @@ describeInChromium("an edit", (browser) => {
 
   const once = (reads: readonly string[]) => expect(reads).toEqual([...new Set(reads)]);
 
-  test("of an incident has the editor's page read what it changed once", async () => {
+  test("of an incident makes the editor's page read its changes once", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Mails arrive late" });
     await using open = await world.open(browser, `/incidents/${id}`);
     const { page } = open;
@@ -56,7 +56,7 @@ describeInChromium("an edit", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("of a monitor has the editor's page read what it changed once", async () => {
+  test("of a monitor makes the editor's page read its changes once", async () => {
     const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Backup" });
     await using open = await world.open(browser, `/monitors/${id}`);
     const { page } = open;
@@ -71,7 +71,7 @@ describeInChromium("an edit", (browser) => {
     expect(reads).toContain(`/api/v1/monitors/${id}`);
   });
 
-  test("of an alert channel has the editor's page read what it changed once", async () => {
+  test("of an alert channel makes the editor's page read its changes once", async () => {
     const { id } = await world.ask("POST", "/api/v1/alert-channels", {
       type: "webhook",
       name: "Bot",
@@ -89,7 +89,7 @@ describeInChromium("an edit", (browser) => {
     expect(reads).toContain(`/api/v1/alert-channels/${id}`);
   });
 
-  test("of who belongs to the organization has the editor's page read it once", async () => {
+  test("of the people makes the editor's page read its changes once", async () => {
     await using open = await world.open(browser, "/settings/people");
     const { page } = open;
     await page.getByRole("button", { name: "Invite people" }).click();
@@ -102,7 +102,7 @@ describeInChromium("an edit", (browser) => {
     expect(reads).toContain("/invitations");
   });
 
-  test("of many things in one write has other pages read each list once", async () => {
+  test("of many records in one write makes other pages read each list once", async () => {
     const monitorIds: string[] = [];
     for (let index = 0; index < 20; index++) {
       const body = { type: "push", name: `Job ${index}` };
@@ -118,7 +118,7 @@ describeInChromium("an edit", (browser) => {
     expect(reads).toContain("/overview");
   });
 
-  test("shows where the live stream is away, too", async () => {
+  test("is shown without the live stream, too", async () => {
     const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Archive" });
     await using open = await world.open(browser, `/monitors/${id}`);
     const { page } = open;

@@ -7,7 +7,7 @@ import { describeInChromium, violations } from "../support/browsing.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 
-/** A weekly window that is next in progress in two days, so never while the tests run. */
+/** A weekly window that starts in two days, so never during the tests. */
 function weeklyAtNight() {
   const dayMs = 86_400_000;
   const start = new Date(Date.now() - 26 * dayMs);
@@ -49,7 +49,7 @@ describeInChromium("maintenance", (browser) => {
     window: () => [`/maintenance/${windowId}`, "Next times"],
   });
 
-  test("maintenance is planned from the calendar, repeats by its fields, and is read back as it was written", async () => {
+  test("maintenance is scheduled from the calendar, recurs as set, and reads back as written", async () => {
     await using open = await world.open(browser, "/maintenance?view=calendar&month=2060-01");
     const { page } = open;
     await page.getByRole("button", { name: "Schedule maintenance on Thursday 15 January" }).click();
@@ -99,7 +99,7 @@ describeInChromium("maintenance", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("what runs is on top and can be ended now; its monitors follow", async () => {
+  test("running maintenance is on top and can be ended now; its monitors follow", async () => {
     await using open = await world.open(browser, "/maintenance");
     const { page } = open;
     const running = page.getByRole("region", { name: "In progress" });
@@ -117,7 +117,7 @@ describeInChromium("maintenance", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("viewers read all of it and are offered nothing that they may not do", async () => {
+  test("viewers can read everything and are offered no forbidden action", async () => {
     await using open = await visitAs(browser, world, "viewer", "/maintenance?view=calendar");
     const { page } = open;
     await page.getByText("Router firmware").first().waitFor();
@@ -129,7 +129,7 @@ describeInChromium("maintenance", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("one that a configuration manages says so and what differs, and warns before it is edited", async () => {
+  test("a managed window shows its configuration and its drift, and warns before an edit", async () => {
     await world.ask("PUT", "/api/v1/config", {
       source: "infra",
       maintenanceWindows: {
@@ -147,7 +147,7 @@ describeInChromium("maintenance", (browser) => {
     await page.getByText("Managed by the configuration infra as maintenanceWindows.core").waitFor();
     await page.getByText("Changed here since: public").waitFor();
 
-    // Whatever is answered last, nothing is pushed apart that stands already.
+    // Whichever response is last, it moves nothing that is already rendered.
     const last = Promise.withResolvers<void>();
     await page.route("**/dashboard/configuration/records*", async (route) => {
       await last.promise;

@@ -43,13 +43,14 @@ describeInChromium("ten thousand monitors", (browser) => {
       },
     );
     database.close();
-    // A server that starts takes the checks as done; one that runs would start 4,000 of them at the first move.
+    // A restarted server counts the checks as recent; a running one would start 4,000 of them at
+    // the first move.
     await world.stop();
     await world.box.serve({ flags: world.flags, port: world.port });
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test("are counted by the server, read where one scrolls, found wherever they stand, and live", async () => {
+  test("are counted by the server, loaded on scrolling, found anywhere, and live", async () => {
     await using open = await world.open(browser, "/monitors", { colorScheme: "light" });
     const { page } = open;
     await rowOf(page, "Service 1").waitFor();
@@ -64,7 +65,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     expect(await violations(page)).toEqual([]);
     await keepPicture(page, "admin-monitors-10000-light.png");
 
-    // The last row of all: what lies between is not waited for one by one.
+    // The last row of all; the rows in between need not load.
     await page.evaluate(() => scrollTo({ top: document.documentElement.scrollHeight }));
     await rowOf(page, `Service ${count - 1}`).waitFor();
     await page.evaluate(() => scrollTo({ top: 0 }));
@@ -73,7 +74,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     await page.keyboard.type("service 777");
     await rowOf(page, "Service 1777").waitFor();
     expect(await rowOf(page, "Service 1").count()).toBe(0);
-    // A whole selection, of which the page without a filter knows no row.
+    // A selection of all, none of whose rows the unfiltered page has loaded.
     for (const name of ["Service 777", "Service 1777"])
       await rowOf(page, name).getByRole("checkbox").check();
     const bulk = page.getByRole("toolbar", { name: "Change the selected monitors" });
@@ -95,11 +96,11 @@ describeInChromium("ten thousand monitors", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("keys that come faster than rows are drawn lead as far", async () => {
+  test("keys that are faster than the rendering lead to the same row", async () => {
     await using open = await world.open(browser, "/monitors");
     const { page } = open;
     await rowOf(page, "Service 1").waitFor();
-    // Of a group's head and its rows, from the head on.
+    // A group's header and its rows, starting at the header.
     await page.evaluate(() => {
       for (let times = 0; times < 41; times++)
         dispatchEvent(new KeyboardEvent("keydown", { key: "j" }));
@@ -111,7 +112,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("what is moved out of a group of which the page knew a part is undone, too", async () => {
+  test("moving monitors out of a partly loaded group can be undone, too", async () => {
     const groups = async (): Promise<string[][]> =>
       (await world.ask("GET", "/api/v1/monitor-groups")).map(
         (group: { monitorIds: string[] }) => group.monitorIds,
@@ -131,7 +132,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("on paper is every row that the page has, and then again what is in sight", async () => {
+  test("printing shows every loaded row, and the screen then shows the visible ones again", async () => {
     await using open = await world.open(browser, "/monitors");
     const { page } = open;
     await rowOf(page, "Service 1").waitFor();
@@ -163,7 +164,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a monitor's month is a click away, also for a script, and on paper there is nothing around it", async () => {
+  test("a monitor's monthly report is a click away, also for a script, and prints without navigation", async () => {
     await using open = await world.open(browser, "/monitors?q=service+8123", {
       colorScheme: "light",
     });

@@ -29,7 +29,7 @@ describeInChromium("the Monitors page", (browser) => {
   beforeAll(async () => {
     world = await adminWorld();
     chat = await target(answer(503));
-    // One monitor is down, and its alert reaches nobody.
+    // One monitor is down, and its alert fails.
     const { id } = await channel("Chat");
     await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Blog")}`, { alertChannelIds: [id] });
     await until(
@@ -53,7 +53,7 @@ describeInChromium("the Monitors page", (browser) => {
     monitor: () => [`/monitors/${world.idOf("Web shop")}`, "Recent checks"],
   });
 
-  test("problems come first: what is down, that nobody was reached, and why", async () => {
+  test("problems are first: down monitors, failed alerts, and the reasons", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     const section = page.getByRole("region", { name: /^Needs attention/ });
@@ -64,7 +64,7 @@ describeInChromium("the Monitors page", (browser) => {
     const navigation = page.getByRole("navigation", { name: "Main" });
     await navigation.getByRole("link", { name: "Alert channels 1 failing" }).waitFor();
     await page.getByText("Chat is failing.").waitFor();
-    // On the narrowest phone the reason is there to its end.
+    // On the narrowest phone the reason is fully visible.
     await page.setViewportSize({ width: 280, height: 780 });
     const why = row.locator(".attention-name > span");
     expect(await why.evaluate((said) => said.scrollHeight - said.clientHeight)).toBe(0);
@@ -78,7 +78,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(await onPhone.locator(".row-uptime:visible").textContent()).toEndWith("%");
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.getByRole("button", { name: "Hide", exact: true }).first().click();
-    // Folded and hidden, it stays so, until another channel fails.
+    // A closed section stays closed until another channel fails.
     await section.getByRole("button", { name: /^Needs attention/ }).click();
     await page.reload();
     await section.getByRole("button", { name: /^Needs attention 1/ }).waitFor();
@@ -101,7 +101,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("a problem's row leads to its incident: from a place of its own, and where there is none from its menu", async () => {
+  test("a problem's row leads to its incident, or on narrow screens its menu does", async () => {
     const checkOf = (name: string) =>
       world.ask("POST", `/api/v1/monitors/${world.idOf(name)}/check`);
     world.site.reply(answer(502), "/nas");
@@ -121,7 +121,7 @@ describeInChromium("the Monitors page", (browser) => {
     await incident.waitFor();
     await row("Search").waitFor();
     expect(await row("Search").getByRole("link", { name: "Incident" }).count()).toBe(0);
-    // What comes with the pointer moves nothing, and lies over nothing.
+    // Controls that appear on hover move and cover nothing.
     const boxes = () =>
       row("NAS")
         .locator(".attention-actions > *, .attention-who, .attention-since")
@@ -164,7 +164,7 @@ describeInChromium("the Monitors page", (browser) => {
     await world.ask("DELETE", `/api/v1/incidents/${id}`);
   });
 
-  test("of a monitor's activity and checks the latest are shown, and all of them when they are asked for", async () => {
+  test("a monitor's page shows its latest activity and checks, and all of them on request", async () => {
     const { id, pushUrl } = await world.ask("POST", "/api/v1/monitors", {
       type: "push",
       name: "Night job",
@@ -192,7 +192,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a monitor's page says which of its alert channels fails and why, and names no other channel", async () => {
+  test("a monitor's page names its failing alert channel and the reason, and no other channel", async () => {
     const { id } = await channel("Somebody else's");
     await using open = await world.open(browser, `/monitors/${world.idOf("Blog")}`);
     const { page } = open;
@@ -209,7 +209,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("a monitor was down and measured for no longer than it has been there", async () => {
+  test("a monitor's outages and uptime start no earlier than the monitor", async () => {
     world.site.reply(answer(502), "/daily");
     const { id } = await world.ask("POST", "/api/v1/monitors", {
       type: "http",
@@ -228,14 +228,14 @@ describeInChromium("the Monitors page", (browser) => {
     await world.ask("DELETE", `/api/v1/monitors/${id}`);
   });
 
-  test("a viewer sees the problems, and nothing that they may not do", async () => {
+  test("a viewer sees the problems, and no forbidden action", async () => {
     await using open = await visitAs(browser, world, "viewer", "/");
     const { page } = open;
     await page.getByText("Chat is failing.").waitFor();
     expect(await page.getByRole("button", { name: /^(Check now|Create)/ }).count()).toBe(0);
   });
 
-  test("a row's bars say what each hour was: by hover, by keys, and by a click in the chart", async () => {
+  test("a row's bars describe each hour: by hover, by keys, and by a click in the chart", async () => {
     await leaveEndOfHour();
     await world.ask("POST", `/api/v1/monitors/${world.idOf("Web shop")}/check`);
     await using open = await world.open(browser, "/");
@@ -249,7 +249,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("link", { name: /^Web shop/ }).focus();
     await page.keyboard.press("Tab");
     await said.getByText(/^Today \d\d:\d\d–\d\d:\d\d$/).waitFor();
-    // What the bar shows is said at once.
+    // The bar's own content is shown at once.
     expect(await said.locator("dl").textContent()).toBe(" Up…");
     slow.resolve();
     await said.getByText(/checks? passed$/).waitFor();
@@ -275,7 +275,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("the latency chart is read by keys, keeps its place while data arrive, and is a table, too", async () => {
+  test("the latency chart is read by keys, keeps its position during updates, and is also a table", async () => {
     await using open = await world.open(browser, `/monitors/${world.idOf("Web shop")}`);
     const { page } = open;
     const chart = page.getByRole("group", { name: /^Latency chart/ });
@@ -290,7 +290,7 @@ describeInChromium("the Monitors page", (browser) => {
     await said.getByText(/^Today \d\d:\d\d:\d\d–\d\d:\d\d:\d\d$/).waitFor();
     expect(await said.locator("dt").allTextContents()).toEqual(["Average", "p50", "p95"]);
     expect(await violations(page)).toEqual([]);
-    // Two checks later the same chart stands there, with its cursor.
+    // Two checks later the same chart is there, with its cursor.
     for (let more = 0; more < 2; more++)
       await page.waitForResponse((answer) => answer.url().includes("/timeline?"));
     await said.waitFor();
@@ -305,7 +305,7 @@ describeInChromium("the Monitors page", (browser) => {
     await chart.locator("canvas").waitFor();
     expect(await p99.getAttribute("aria-pressed")).toBe("true");
     await chart.focus();
-    // Out again from the last check on, of which nothing more is ahead.
+    // Zooms out from the last check, after which there is no data.
     await page.keyboard.press("End");
     await page.keyboard.press("+");
     await page.getByRole("button", { name: "Reset zoom" }).waitFor();
@@ -329,14 +329,14 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("on a phone a finger reads the latency chart, and two zoom into it", async () => {
+  test("on a phone one finger reads the latency chart, and two zoom", async () => {
     await using open = await world.open(browser, `/monitors/${world.idOf("Web shop")}`, {
       viewport: { width: 390, height: 844 },
     });
     const { page } = open;
     const plot = page.locator(".chart .u-over");
     await plot.waitFor();
-    /** Fingers, by where they stand in the plot from 0 to 1. */
+    /** Touches by position in the plot, from 0 to 1. */
     const touch = (type: string, ...places: number[]) =>
       plot.evaluate(
         (element, { type, places }) => {
@@ -364,7 +364,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("what the browser showed when a check failed last is seen beside why, and larger", async () => {
+  test("the screenshot of the last failed check is next to its reason, and can be enlarged", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     const about = { type: "browser", name: "Log-in", url: world.site.at("/login"), paused: true };
@@ -405,7 +405,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("editors, palette and shortcuts have no violations either", async () => {
+  test("editors, palette and shortcuts have no axe violations", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     const judge = async () => expect(await violationsInThemes(page)).toEqual([]);
@@ -429,7 +429,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("assertions are lines of the editor that follow their source, and say what is wrong where it is", async () => {
+  test("assertions are lines of the editor that follow their source, and show errors in place", async () => {
     const id = world.idOf("Search");
     await using open = await world.open(browser, `/monitors/${id}`);
     const { page } = open;
@@ -461,7 +461,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("menus and a palette that finds nothing have none either, and keys walk their entries", async () => {
+  test("menus and an empty palette have no axe violations, and keys walk their entries", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     const focused = (name: string) => page.locator(":focus").getByText(name).waitFor();
@@ -485,7 +485,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("by keyboard alone: rows are walked and moved, also into the next group, and groups folded", async () => {
+  test("by keyboard alone, rows are walked and moved, also into the next group, and groups are folded", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     const focused = () => page.locator(":focus").textContent();
@@ -546,7 +546,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("a group that is paused as a whole says so in the REST API, its rows follow live", async () => {
+  test("a group that is paused as a whole is paused in REST, and its rows follow live", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     await page.getByRole("button", { name: "Pause Office" }).click();
@@ -557,7 +557,7 @@ describeInChromium("the Monitors page", (browser) => {
     await rowOf(page, "Router").getByRole("img", { name: "Up" }).waitFor();
   });
 
-  test("a group that is muted as a whole is heard again by undo, and by Ctrl+Z", async () => {
+  test("muting a group can be undone by button and by Ctrl+Z", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     const path = `/api/v1/monitor-groups/${world.office.id}`;
@@ -583,7 +583,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("a deletion can be taken back for ten seconds", async () => {
+  test("a deletion can be undone for ten seconds", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     await page.getByRole("button", { name: "Actions for NAS" }).click();
@@ -594,7 +594,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(await world.ask("GET", `/api/v1/monitors/${world.idOf("NAS")}`)).toBeObject();
   });
 
-  test("what is typed outlives Escape and a reload, secrets apart, until it is discarded on purpose", async () => {
+  test("typed values survive Escape and a reload, except secrets, until they are discarded", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     const dialog = page.getByRole("dialog", { name: "Create monitor" });
@@ -623,7 +623,7 @@ describeInChromium("the Monitors page", (browser) => {
     await dialog.waitFor({ state: "detached" });
     await create();
     expect(await dialog.getByLabel("Name", { exact: true }).inputValue()).toBe("");
-    // Nothing was typed: nobody is asked.
+    // Nothing was typed, so there is no question.
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
     await page.keyboard.press("n");
@@ -637,7 +637,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("between phone and desktop the navigation has signs that are named; on a phone everything is two taps away", async () => {
+  test("between phone and desktop the navigation has named icons; on a phone everything is two taps away", async () => {
     await using open = await world.open(browser, "/", { viewport: { width: 768, height: 900 } });
     const { page } = open;
     const navigation = page.getByRole("navigation", { name: "Main" });
@@ -655,7 +655,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("button", { name: /Organization and account/ }).click();
     await page.getByRole("menuitem", { name: "Status pages" }).click();
     await page.getByRole("heading", { name: "Status pages", exact: true }).waitFor();
-    // What is wrong with the appliance shows there, too.
+    // Problems of the appliance are shown there, too.
     const disk = { name: "disk", severity: "error", message: "It is full.", since: "2026-11-25" };
     await page.route("**/dashboard/problems*", (route) =>
       route.fulfill({ json: { data: { channels: [], appliance: [disk] } } }),
@@ -667,7 +667,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("what the keyboard comes to lies under no bar and no buttons that stay in sight", async () => {
+  test("no bar or fixed button covers a focused element", async () => {
     const viewport = { width: 390, height: 600 };
     const [{ id: pageId }] = await world.ask("GET", "/api/v1/status-pages");
     for (const [path, key, ready] of [
@@ -702,7 +702,7 @@ describeInChromium("the Monitors page", (browser) => {
     }
   });
 
-  test("on a phone all that can be done to selected monitors can be read and tapped", async () => {
+  test("on a phone all actions on selected monitors are legible and tappable", async () => {
     const viewport = { width: 390, height: 844 };
     await using open = await world.open(browser, "/", { viewport });
     const { page } = open;
@@ -726,7 +726,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("the palette finds groups, addresses, tags and themes; keys work from anywhere, and the last thing is undone", async () => {
+  test("the palette finds groups, addresses, tags and themes; keys work anywhere, and the last action can be undone", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Slow mails" });
     await using open = await world.open(browser, "/incidents");
     const { page } = open;
@@ -771,7 +771,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.locator(":focus", { hasText: "Web shop" }).waitFor();
     await page.keyboard.press("k");
     await page.locator(":focus", { hasText: "Checkout" }).waitFor();
-    // Back from elsewhere to the row where one was: at once, not when a check draws it anew.
+    // Returns from elsewhere to the same row at once, without waiting for a check.
     await page.mouse.move(0, 0);
     await page.getByRole("button", { name: "Create group" }).focus();
     const focused = await page.evaluate(async () => {
@@ -790,15 +790,15 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("without the server pages open, and what was done waits for it", async () => {
+  test("without the server pages open, and actions wait for it", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
     await rowOf(page, "NAS").waitFor();
-    // All parts of the page's script come while there is nothing else to do.
+    // All parts of the page's script load while the page is idle.
     const assets = join(import.meta.dir, "..", "..", "dist", "web", "assets");
     const parts = (await readdir(assets))
       .filter((name) => /^(?!main|early|docs|reference).*\.js$/.test(name))
-      // What holds nothing is asked for by nobody.
+      // Empty parts are not requested.
       .filter((name) => Bun.gunzipSync(readFileSync(join(assets, name))).length > 1);
     await page.waitForFunction((parts) => {
       const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
@@ -815,7 +815,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page.context().setOffline(false);
     await page.getByText(/Reconnecting…/).waitFor({ state: "detached" });
     await page.getByText("could not be loaded").waitFor({ state: "detached" });
-    // The server is there, and fails once.
+    // The server is reachable and fails once.
     const windows = "**/dashboard/api/v1/maintenance-windows*";
     await page.route(windows, (route) => route.fulfill({ status: 500, json: {} }));
     await page.getByRole("link", { name: "Maintenance", exact: true }).click();
@@ -834,7 +834,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(await world.ask("PATCH", path, { paused: false })).toMatchObject({ name: "NAS" });
   });
 
-  test("what is added or posted without the server waits for it, and is done once", async () => {
+  test("additions and posts without the server wait for it, and happen once", async () => {
     const incident = await world.ask("POST", "/api/v1/incidents", { title: "Slow printers" });
     const path = `/api/v1/incidents/${incident.id}`;
     const waits = "Will be saved once the connection is back";
@@ -882,7 +882,7 @@ describeInChromium("the Monitors page", (browser) => {
     await world.ask("POST", `${path}/resolve`);
   });
 
-  test("an address that leads nowhere says so on a page, and to a script as before", async () => {
+  test("an unknown address gets an error page, and a script the usual error", async () => {
     await using open = await world.open(browser, "/monitor");
     const { page } = open;
     await page.getByRole("heading", { name: "Page not found" }).waitFor();
@@ -909,7 +909,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("what two people change is a choice, and what was typed outlives the session", async () => {
+  test("simultaneous changes of two people lead to a choice, and typed values survive the session", async () => {
     const path = `/api/v1/monitors/${world.idOf("Search")}`;
     await using open = await world.open(browser, `/monitors/${world.idOf("Search")}`);
     const { page } = open;
@@ -932,7 +932,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("beside the icon rail no figure of a report is cut or out of sight", async () => {
+  test("next to the icon rail no figure of a report is cut or hidden", async () => {
     await using open = await world.open(browser, "/reports", {
       viewport: { width: 768, height: 1024 },
     });
@@ -958,7 +958,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("on a phone the names of a report stay beside its figures", async () => {
+  test("on a phone the names in a report stay next to its figures", async () => {
     await using open = await world.open(browser, "/reports", {
       viewport: { width: 390, height: 844 },
     });

@@ -12,7 +12,7 @@ describeInChromium("people and organizations", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test("a viewer joins by a link that is shown once, and sees no action they may not do", async () => {
+  test("a viewer joins by a link that is shown once, and sees no forbidden action", async () => {
     await using open = await world.open(browser, "/settings/people");
     const { page } = open;
     await page.getByRole("button", { name: "Invite people" }).click();
@@ -34,7 +34,7 @@ describeInChromium("people and organizations", (browser) => {
     await theirs.getByLabel("Choose a password").fill("dark matter it is");
     await theirs.keyboard.press("Enter");
     await theirs.getByText("Web shop").first().waitFor();
-    // Told to the page of the one who invited.
+    // The inviting person's page shows it.
     await page.getByText("Vera Rubin").waitFor();
 
     await theirs.getByRole("link", { name: "Settings" }).click();
@@ -61,7 +61,7 @@ describeInChromium("people and organizations", (browser) => {
     await page.getByRole("button", { name: "Actions for Vera Rubin" }).click();
     await page.getByRole("menuitem", { name: /^member/ }).click();
     await page.getByText("Vera Rubin now has the role member").waitFor();
-    // At once on her page, which goes on.
+    // Her page shows it at once and continues.
     await theirs.getByRole("link", { name: "Monitors" }).click();
     await theirs.getByRole("button", { name: "Create monitor" }).first().waitFor();
     await page.getByRole("button", { name: "Actions for Vera Rubin" }).click();
@@ -78,7 +78,7 @@ describeInChromium("people and organizations", (browser) => {
     expect([ownFaults(open.faults), ownFaults(other.faults)]).toEqual([[], []]);
   });
 
-  test("another organization shows nothing of this one, and a link leads to the one that has the record", async () => {
+  test("another organization shows nothing of this one, and a link opens the one with the record", async () => {
     await using open = await world.open(browser, "/settings/organizations");
     const { page } = open;
     const switcher = page.getByRole("button", { name: "Organization and account" });
@@ -90,19 +90,19 @@ describeInChromium("people and organizations", (browser) => {
     await page.getByRole("heading", { name: "What do you want to monitor?" }).waitFor();
     expect(await page.getByText("Web shop").count()).toBe(0);
 
-    // A link to a record of the other one switches to it.
+    // A link to a record of the other organization switches to it.
     await page.goto(`${world.url}/monitors/${world.idOf("Web shop")}`);
     await page.getByRole("heading", { name: "Web shop" }).waitFor();
     await current.getByText(owner.organization).waitFor();
 
-    // Switching by hand leaves the record's page and stays.
+    // Switching manually leaves the record's page and stays.
     await switcher.click();
     await page.getByRole("menuitem", { name: "Umbrella" }).click();
     await page.getByRole("heading", { name: "What do you want to monitor?" }).waitFor();
     await current.getByText("Umbrella").waitFor();
     expect(new URL(page.url()).pathname).toBe("/monitors");
 
-    // What waits to be undone is done where it belongs, before the switch.
+    // Pending undoable actions happen in their organization before the switch.
     await page.keyboard.press("Control+k");
     await page.keyboard.type("switch to acme");
     await page.keyboard.press("Enter");
@@ -121,7 +121,7 @@ describeInChromium("people and organizations", (browser) => {
       (left: { name: string }[]) => left.every(({ name }) => name !== "Blog"),
     );
 
-    // Another tab looks at another organization, and neither moves the other.
+    // Another tab shows another organization, and neither switches the other.
     const opening = page.waitForEvent("popup");
     await page.evaluate(() => void window.open("/monitors"));
     const tab = await opening;
@@ -135,7 +135,7 @@ describeInChromium("people and organizations", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("who runs the appliance makes another one, who then sees all organizations; one is deleted by its short name", async () => {
+  test("an administrator appoints another, who then sees all organizations and deletes one by its short name", async () => {
     await world.ask("POST", "/organizations", { name: "Short-lived" });
     await world.ask("PATCH", "/organization", { timeZone: "Europe/Berlin" });
     await using other = await visitAs(browser, world, "viewer", "/settings/organizations");
@@ -148,7 +148,7 @@ describeInChromium("people and organizations", (browser) => {
     await page.getByRole("menuitem", { name: "Make administrator" }).click();
     await page.getByText(", administrator").nth(1).waitFor();
 
-    // Told to their page as well.
+    // Their page shows it as well.
     await other.page.getByRole("link", { name: "Administrators" }).click();
     await other.page.getByText(owner.email).waitFor();
     await other.page.getByRole("button", { name: "Remove viewer as administrator" }).click();
@@ -166,7 +166,7 @@ describeInChromium("people and organizations", (browser) => {
     await page.getByText("Deleted Short-lived").waitFor();
     expect(await page.getByRole("button", { name: "Actions for Short-lived" }).count()).toBe(0);
 
-    // Its times are those of the page on which it was made.
+    // Its time zone is that of the page that created it.
     await page.getByLabel("Name of the new organization").fill("Third");
     const answer = page.waitForResponse((one) => one.request().method() === "POST");
     await page.getByRole("button", { name: "Create organization" }).click();
@@ -175,7 +175,7 @@ describeInChromium("people and organizations", (browser) => {
     expect([ownFaults(open.faults), ownFaults(other.faults)]).toEqual([[], []]);
   });
 
-  test("somebody known joins a further organization: signed in with a click, else with their password", async () => {
+  test("a person with an account joins another organization: signed in with a click, else with their password", async () => {
     await using other = await visitAs(browser, world, "viewer", "/monitors");
     await other.page.getByText("Web shop").first().waitFor();
     const session = (
@@ -196,7 +196,7 @@ describeInChromium("people and organizations", (browser) => {
     await fresh.page.getByText("The e-mail address or the password is wrong.").waitFor();
     expect(await violations(fresh.page)).toEqual([]);
 
-    // Whoever is signed in with the address only says yes.
+    // A person who is signed in with the address only confirms.
     await other.page.goto(`${world.url}/invitation${hash}`);
     await other.page.getByRole("heading", { name: "Join Second" }).waitFor();
     expect(await other.page.getByRole("textbox").count()).toBe(0);
@@ -205,7 +205,7 @@ describeInChromium("people and organizations", (browser) => {
     await other.page.getByRole("menuitem", { name: "Second" }).waitFor();
     await other.page.keyboard.press("Escape");
 
-    // Removed from the one that they look at, they see the other, and stay signed in.
+    // After a removal from the displayed organization they see the other one, and stay signed in.
     await world.ask("DELETE", `/people/${person.id}`);
     await other.page.locator(".rail-person-words").getByText("Second").waitFor();
     await other.page.getByRole("heading", { name: "Monitors", exact: true }).waitFor();

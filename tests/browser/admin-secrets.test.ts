@@ -14,7 +14,7 @@ const kept = "Set; leave empty to keep it";
 
 const save = (page: Page) => page.getByRole("button", { name: "Save", exact: true }).click();
 
-/** Looks at the page in both themes, and keeps pictures of it, one on a phone. */
+/** Checks the page in both themes, and saves screenshots, one of a phone. */
 async function look(page: Page, name: string) {
   expect(await violationsInThemes(page)).toEqual([]);
   await keepPicture(page, `admin-${name}-dark.png`);
@@ -53,7 +53,7 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByLabel("Value of X-Api-Key").waitFor();
   }
 
-  test("a monitor's address is changed: its secrets are asked for, each at its field, and go with it when entered again", async () => {
+  test("after a change of a monitor's address each secret must be entered again at its field", async () => {
     const { id } = await shop("moving");
     await using open = await world.open(browser, `/monitors/${id}`);
     const { page } = open;
@@ -95,7 +95,7 @@ describeInChromium("stored secrets", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("steps are put together and moved, with variables that are kept and never shown", async () => {
+  test("steps are edited and moved, with variables that are stored and never shown", async () => {
     const { id } = await shop("stepping");
     world.site.reply(answer(200, '{"id": 7}'), "/stepping");
     await using open = await world.open(browser, `/monitors/${id}`);
@@ -145,7 +145,7 @@ describeInChromium("stored secrets", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("what was left alone is kept, and Test now is made with it before anything is saved", async () => {
+  test("unchanged secrets are retained, and used by Test now before saving", async () => {
     const { id } = await shop("staying");
     await using open = await world.open(browser, `/monitors/${id}`);
     const { page } = open;
@@ -163,7 +163,7 @@ describeInChromium("stored secrets", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a type is found by what it watches; its test and its page show what matters for it", async () => {
+  test("a type is found by its purpose; its test and its page show its relevant details", async () => {
     await using clock = await serving(ntp);
     await using open = await world.open(browser, "/");
     const { page } = open;
@@ -205,7 +205,7 @@ describeInChromium("stored secrets", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a copy says that it has no secrets, and needs the values of its headers", async () => {
+  test("a copy has no secrets, names them, and needs the values of its headers", async () => {
     const { id } = await shop("original");
     await using open = await world.open(browser, `/monitors/${id}`);
     const { page } = open;
@@ -230,7 +230,7 @@ describeInChromium("stored secrets", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a channel's and the mail server's are asked for as well", async () => {
+  test("secrets of a channel and of the mail server must be entered again as well", async () => {
     const { id } = await world.ask("POST", "/api/v1/alert-channels", {
       type: "webhook",
       name: "Bot",
@@ -259,7 +259,7 @@ describeInChromium("stored secrets", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("whoever may not write reads in words why there is no address to report to", async () => {
+  test("without write access, the page explains why there is no push address", async () => {
     const { id } = await world.ask("POST", "/api/v1/monitors", { type: "push", name: "Job" });
     await using mine = await world.open(browser, `/monitors/${id}`);
     await mine.page.getByText("/push/").waitFor();

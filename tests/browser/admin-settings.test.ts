@@ -27,7 +27,7 @@ const sections = {
   about: "There is a disk, but it takes nothing.",
 } as const;
 
-/** What a dialog's button is called, in the dialog. */
+/** The label of a dialog's button, in the dialog. */
 const inDialog = (page: Page, name: string) =>
   page.getByRole("dialog").getByRole("button", { name, exact: true });
 
@@ -50,7 +50,7 @@ describeInChromium("the settings", (browser) => {
         FROM organizations
       UNION ALL SELECT id, 'loop', '', 'warning', 'Signalbox did nothing for 7 s.', '${since}',
         ${Date.now() + 600_000} FROM organizations`);
-    // As machines on a cluster say of themselves; far ahead: they stay alive.
+    // As nodes of a cluster record it, in the future, so that they stay alive.
     const node = `INSERT INTO nodes
       (id, run, name, version, started_at, beats, beat_at, clock_offset_ms, event_lag)`;
     database.run(
@@ -64,7 +64,7 @@ describeInChromium("the settings", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test("axe finds nothing on any of them in either theme, they fit three widths and are kept as pictures", async () => {
+  test("axe finds nothing on any of them in either theme, and they fit three widths", async () => {
     await using open = await world.open(browser, "/settings");
     const { page } = open;
     for (const [section, ready] of Object.entries(sections)) {
@@ -90,7 +90,7 @@ describeInChromium("the settings", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("the audit log is narrowed from one day to another, and each field says which of them it is", async () => {
+  test("the audit log is filtered by a range of days, with labelled fields", async () => {
     await using open = await world.open(browser, "/settings/audit-log");
     const { page } = open;
     await page.getByText(sections["audit-log"]).first().waitFor();
@@ -110,7 +110,7 @@ describeInChromium("the settings", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("a key is made from the palette by keyboard, shown once, opens the API, and opens nothing once revoked", async () => {
+  test("a key is created by keyboard, shown once, works, and stops when it is revoked", async () => {
     await using open = await world.open(browser, "/monitors");
     const { page } = open;
     await page.getByText("Web shop").first().waitFor();
@@ -137,14 +137,14 @@ describeInChromium("the settings", (browser) => {
     await page.getByRole("menuitem", { name: "Revoke" }).click();
     await inDialog(page, "Revoke").click();
     await page.getByText("Revoked Chat bot").waitFor();
-    // A key is trusted for half a second after it was looked up.
+    // A key is cached for half a second after its lookup.
     await page.waitForTimeout(600);
     expect((await asked()).status).toBe(401);
     expect(await page.content()).not.toContain(key);
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a mail server is tried before it is saved, says what is wrong at the field, and is then set", async () => {
+  test("a mail server is tested before it is saved, shows its errors at the field, and is then set", async () => {
     await using server = await mailServer();
     await using open = await world.open(browser, "/settings/mail-server");
     const { page } = open;
@@ -171,7 +171,7 @@ describeInChromium("the settings", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a mail server lets a mailbox in by an app or a service account, whose secrets are asked for and kept", async () => {
+  test("a mail server can use an app or a service account, whose secrets are required and stored", async () => {
     await world.ask("PATCH", "/api/v1/settings", { smtp: null });
     await using open = await world.open(browser, "/settings/mail-server");
     const { page } = open;
@@ -223,7 +223,7 @@ describeInChromium("the settings", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("what is typed into the settings outlives leaving them and a reload, secrets apart", async () => {
+  test("values typed into the settings survive leaving them and a reload, except secrets", async () => {
     await world.ask("PATCH", "/api/v1/settings", { smtp: null });
     await using open = await world.open(browser, "/settings/mail-server");
     const { page } = open;
@@ -286,7 +286,7 @@ describeInChromium("the settings", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("another e-mail address takes the password, and a new password keeps one signed in here alone", async () => {
+  test("another e-mail address requires the password, and a new password ends all other sessions", async () => {
     await using open = await visitAs(browser, world, "viewer", "/settings/profile");
     const { page } = open;
     const email = page.getByLabel("E-mail");
@@ -311,7 +311,7 @@ describeInChromium("the settings", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("backups are scheduled into a folder, made at once, and told of by name", async () => {
+  test("backups are scheduled into a folder, started at once, and listed by name", async () => {
     await using open = await world.open(browser, "/settings/backup");
     const { page } = open;
     const folder = join(world.dataDir, "backups");
@@ -336,7 +336,7 @@ describeInChromium("the settings", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a backup comes as a whole database", async () => {
+  test("a backup is downloaded as a complete database", async () => {
     await using open = await world.open(browser, "/settings/backup");
     const { page } = open;
     const downloading = page.waitForEvent("download");

@@ -34,7 +34,7 @@ describeInChromium("the editor of a status page", (browser) => {
     await asked.waitFor({ state: "detached" });
   };
 
-  test("what is typed is seen in the preview at once, and on the page itself only when it is saved", async () => {
+  test("changes appear in the preview at once, and on the page only when they are saved", async () => {
     const address = `${world.url}/status/acme-gmbh`;
     await using opened = await open(`/status-pages/${id}`);
     const { page } = opened;
@@ -59,7 +59,7 @@ describeInChromium("the editor of a status page", (browser) => {
     expect(ownFaults(opened.faults)).toEqual([]);
   });
 
-  test("sections are moved by keyboard, and a list gets monitors under names of its own", async () => {
+  test("sections are moved by keyboard, and a list gets monitors under public names", async () => {
     await using opened = await open(`/status-pages/${id}`);
     const { page } = opened;
     await page.getByRole("button", { name: "Add list" }).click();
@@ -93,7 +93,7 @@ describeInChromium("the editor of a status page", (browser) => {
     expect(names).toEqual([null, "Network"]);
   });
 
-  test("what the API refuses stands at its field, and a missing password too", async () => {
+  test("values that the API rejects are marked at their field, and a missing password too", async () => {
     await using opened = await open(`/status-pages/${id}`);
     const { page } = opened;
     await page.getByLabel("Address").fill("Not a slug");
@@ -109,7 +109,7 @@ describeInChromium("the editor of a status page", (browser) => {
     await page.getByText("Is required while visibility is password.").waitFor();
   });
 
-  test("a change by somebody else is a choice; what is not saved outlives leaving it and a reload", async () => {
+  test("another person's change leads to a choice; unsaved values survive leaving the page and a reload", async () => {
     await using opened = await open(`/status-pages/${id}`);
     const { page } = opened;
     await page.getByLabel("Description").fill("Mine");
@@ -131,7 +131,7 @@ describeInChromium("the editor of a status page", (browser) => {
     expect(await page.getByLabel("Description").inputValue()).toBe("Theirs");
   });
 
-  test("a logo that is no image is refused at its field; a good one is on the page and in the preview", async () => {
+  test("an invalid logo is rejected at its field; a valid one is on the page and in the preview", async () => {
     await using opened = await open(`/status-pages/${id}`);
     const { page } = opened;
     const file = page.locator("input[type=file]");

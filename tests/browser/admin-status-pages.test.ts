@@ -61,7 +61,7 @@ describeInChromium("status pages on the admin page", (browser) => {
     await page.getByRole("link", { name: "Subscribers 2" }).waitFor();
   });
 
-  test("a badge is ready to be pasted", async () => {
+  test("a badge is shown as text to copy", async () => {
     await using opened = await open(`/status-pages/${id}?tab=addresses`);
     const { page } = opened;
     const badge = page.getByAltText("Paying: status");
@@ -70,13 +70,13 @@ describeInChromium("status pages on the admin page", (browser) => {
     await page.getByText(/^\[!\[Paying: status\]\(http/).waitFor();
   });
 
-  test("a custom host name says whether it works, and what it needs", async () => {
+  test("a custom host name shows whether it works, and its requirements", async () => {
     const hosts = ["status.acme.example", "new.acme.example"];
     await world.ask("PATCH", `${path}/${id}`, { hosts });
     await using opened = await open(`/status-pages/${id}`);
     const { page } = opened;
     let works = false;
-    // No test asks the name servers of the machine that it runs on.
+    // The tests do not depend on the machine's name servers.
     await page.route("**/host-check", async (route) => {
       const { host } = route.request().postDataJSON() as { host: string };
       const address = `https://${host}`;
@@ -114,7 +114,7 @@ describeInChromium("status pages on the admin page", (browser) => {
     await world.ask("PATCH", `${path}/${id}`, { hosts: [] });
   });
 
-  test("a further page begins hidden, and goes with undo", async () => {
+  test("another page starts hidden, and its deletion can be undone", async () => {
     await using opened = await open("/status-pages");
     const { page } = opened;
     await page.getByText("Acme, all of it").waitFor();
@@ -133,7 +133,7 @@ describeInChromium("status pages on the admin page", (browser) => {
     await page.getByRole("link", { name: /^Card payments/ }).waitFor();
   });
 
-  test("a viewer sees what a page shows and who subscribes, and no action", async () => {
+  test("a viewer sees a page's content and subscribers, and no action", async () => {
     await using opened = await visitAs(browser, world, "viewer", `/status-pages/${id}`);
     const { page } = opened;
     await page.getByText("Paying").waitFor();

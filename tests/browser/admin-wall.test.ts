@@ -11,7 +11,10 @@ import {
 } from "../support/browsing.ts";
 import { answer } from "../support/target.ts";
 
-/** Whether anything of the wall lies outside the screen, which nobody can scroll; once its font and its last change are drawn. */
+/**
+ * Whether any part of the wall is outside the screen, which can't be scrolled. Waits for its font
+ * and its last update.
+ */
 const hidden = (page: Page) =>
   page.evaluate(async () => {
     await document.fonts.ready;
@@ -32,7 +35,7 @@ describeInChromium("the wall", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  test("tells the whole from afar, shows first what is down, and hears of it by itself", async () => {
+  test("is legible from afar, shows down monitors first, and updates by itself", async () => {
     await using open = await world.open(browser, "/wall", { colorScheme: "light" });
     const { page } = open;
     await page.getByRole("heading", { name: "Everything is up" }).waitFor();
@@ -90,7 +93,7 @@ describeInChromium("the wall", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("fits forty groups and loses nothing of them", async () => {
+  test("fits forty groups completely", async () => {
     const made = Array.from({ length: 38 }, (_, index) =>
       world.ask("POST", "/api/v1/monitor-groups", { name: `Group ${index + 1}` }),
     );
@@ -103,13 +106,13 @@ describeInChromium("the wall", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("says that it is old while the server is away, heals by itself, and loads anew after an upgrade", async () => {
+  test("shows that it is stale while the server is stopped, recovers, and reloads after an upgrade", async () => {
     await using open = await world.open(browser, "/wall");
     const { page } = open;
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.context().setOffline(true);
     await page.getByText(/No connection. Last update:/).waitFor();
-    // The server comes back with another page.
+    // The server returns with another version of the page.
     let loads = 0;
     page.on("load", () => loads++);
     let upgraded = true;

@@ -11,7 +11,7 @@ import { machine } from "../support/outside.ts";
 
 type Operations = Record<string, { summary: string; tags: string[] }>;
 
-/** Every operation's summary and the address under which the page shows it, by tag. */
+/** Every operation's summary and its address on the page, by tag. */
 async function operationsOf(url: string) {
   const { paths } = await (await fetch(`${url}/api/v1/openapi.json`)).json();
   const operations = Object.entries<Operations>(paths).flatMap(([path, methods]) =>
@@ -26,7 +26,7 @@ async function operationsOf(url: string) {
 describeInChromium("the reference page", (browser) => {
   const box = machine();
   let url = "";
-  // Its script is long to read: one page serves all.
+  // Its script is large, so one page serves all tests.
   let open: Awaited<ReturnType<typeof visit>>;
   beforeAll(async () => {
     ({ url } = await box.serve());
@@ -38,7 +38,7 @@ describeInChromium("the reference page", (browser) => {
     await box[Symbol.asyncDispose]();
   });
 
-  test("leads to every operation of the document under an address of its own", async () => {
+  test("has an address for every operation of the document", async () => {
     const { page, faults } = open;
     await page.setViewportSize({ width: 1440, height: 900 });
     const tags = await operationsOf(url);
@@ -62,7 +62,7 @@ describeInChromium("the reference page", (browser) => {
     expect(faults).toEqual([]);
   });
 
-  test("names what its lists are, and offers no choice among one way to authenticate", async () => {
+  test("names the items of its lists, and offers no choice of authentication methods", async () => {
     const { page, faults } = open;
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(`${url}/docs`);
@@ -80,10 +80,10 @@ describeInChromium("the reference page", (browser) => {
 
   for (const [colorScheme, widths] of [
     ["light", [390, 1440]],
-    // A theme changes colours and nothing else.
+    // A theme changes only colors.
     ["dark", [1440]],
   ] as const)
-    test(`is ${colorScheme} on ${widths.join(" and ")} pixels, without a fault or another host`, async () => {
+    test(`is ${colorScheme} at widths of ${widths.join(" and ")} pixels, without errors or requests to another host`, async () => {
       const { page, faults } = open;
       await page.emulateMedia({ colorScheme });
       await page.locator(`body.${colorScheme}-mode`).waitFor();

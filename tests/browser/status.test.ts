@@ -1,3 +1,4 @@
+/** Public status pages in Chromium: layout, accessibility, live refresh and hostile content. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { parseMarkdown, toHtml } from "../../src/core/text/markdown.ts";
@@ -19,7 +20,7 @@ const widths = [320, 768, 1440];
 
 const parts = ["page", "history", "subscribe", "incident", "404"] as const;
 
-/** Every kind of page that the public side has. */
+/** Every kind of page on the public side. */
 const partsOf = ({ address, incidentIds }: StatusPage) => ({
   page: address,
   history: `${address}/history`,
@@ -28,7 +29,7 @@ const partsOf = ({ address, incidentIds }: StatusPage) => ({
   "404": new URL("/status/nobody", address).href,
 });
 
-/** What the console says of a 404 is no fault of the page. */
+/** The console's message about a 404 is not an error of the page. */
 const ownFaults = (faults: readonly string[]) =>
   faults.filter((fault) => !/status of 404/.test(fault));
 
@@ -46,7 +47,7 @@ async function picture(page: Page, name: string) {
 }
 
 const one = [{ name: "Shop", monitors: [{ name: "Web shop" }] }];
-/** Pages that a test changes; what is shown on one of them belongs to its own monitor. */
+/** Pages that tests change; each shows its own monitor. */
 const changing: Record<string, Scene> = {
   followed: { sections: one },
   interrupted: { sections: one },
@@ -68,7 +69,7 @@ const changing: Record<string, Scene> = {
   },
 };
 
-/** Days whose bar is drawn outside the box that holds it, where nobody sees it. */
+/** Days whose bar is outside its box and therefore invisible. */
 const daysOutside = (page: Page) =>
   page.evaluate(
     () =>
@@ -82,7 +83,7 @@ const daysOutside = (page: Page) =>
   );
 
 describeInChromium("the status page", (browser) => {
-  /** A page for each scene, at which all look and nobody changes anything. */
+  /** A page for each scene, shared by tests that change nothing. */
   let world: Awaited<ReturnType<typeof statusWorlds>>;
   const pageOf = (name: string) => world.pages[name] as StatusPage;
   beforeAll(async () => {
@@ -91,7 +92,7 @@ describeInChromium("the status page", (browser) => {
   afterAll(() => world[Symbol.asyncDispose]());
 
   for (const part of parts)
-    test(`${part}: axe finds nothing in either theme, it fits phones, tablets and desks, the browser blocks and complains of nothing`, async () => {
+    test(`${part}: axe finds nothing in either theme, it fits phones, tablets and desktops, and the console stays empty`, async () => {
       // Tall, so that axe sees all of it.
       const options = { viewport: { width: 768, height: 3_000 } };
       await using open = await visit(browser, partsOf(pageOf("typical"))[part], options);
@@ -109,16 +110,16 @@ describeInChromium("the status page", (browser) => {
       expect(ownFaults(open.faults)).toEqual([]);
     });
 
-  test("says the same without script", async () => {
+  test("shows the same without its script", async () => {
     const texts = [];
     for (const javaScriptEnabled of [true, false]) {
       const viewport = { width: 768, height: 3_000 };
       const page = await browser.newPage({ javaScriptEnabled, viewport });
       await page.goto(pageOf("typical").address);
-      // A component has its text once it was painted (content-visibility).
+      // A component has its text only after it was painted (content-visibility).
       await page.screenshot();
       texts.push(await page.locator("body").innerText());
-      // With the script they have days to go to.
+      // With the script, the days can be selected.
       const bars = page.getByRole(javaScriptEnabled ? "group" : "img", {
         name: /^Uptime (?:of 90 days|since .*): /,
       });
@@ -157,7 +158,7 @@ describeInChromium("the status page", (browser) => {
     });
 
   describe("live refresh", () => {
-    /** A page in which time goes by when the test says so. */
+    /** A page whose clock the test controls. */
     const watched = (name: string) =>
       visit(browser, pageOf(name).address, {}, (page) => page.clock.install());
 
@@ -177,7 +178,7 @@ describeInChromium("the status page", (browser) => {
       await (await answered).finished();
     };
 
-    test("shows a new incident and its end without a reload, and says nothing to the console", async () => {
+    test("shows a new incident and its end without a reload, and logs nothing to the console", async () => {
       await using open = await watched("followed");
       const { page } = open;
       await page.getByRole("heading", { name: "All systems are up" }).waitFor();
@@ -198,7 +199,7 @@ describeInChromium("the status page", (browser) => {
       expect(open.faults).toEqual([]);
     });
 
-    test("leaves the page as it was while the server is away, and goes on afterwards", async () => {
+    test("leaves the page unchanged while the server is stopped, and continues afterwards", async () => {
       await using open = await watched("interrupted");
       const { page } = open;
       await page.route(pageOf("interrupted").address, (route) => route.abort());
@@ -215,7 +216,7 @@ describeInChromium("the status page", (browser) => {
       await page.getByRole("heading", { name: "Parcels are late" }).waitFor();
     });
 
-    test("keeps the keyboard's place and what is unfolded when something else on the page changes", async () => {
+    test("preserves the focus and open parts when something else on the page changes", async () => {
       await using open = await watched("focused");
       const { page } = open;
       const earlier = page.locator("details", { hasText: "1 earlier update" });
@@ -230,11 +231,11 @@ describeInChromium("the status page", (browser) => {
     });
   });
 
-  describe("what nobody drew", () => {
-    /** Those whose colours and words differ from the usual. */
+  describe("unusual content", () => {
+    /** Pages whose colors and texts differ from the usual ones. */
     const judged = new Set(["empty", "long-names", "rtl", "pale-accent", "dark-accent"]);
     for (const name of Object.keys(extremes))
-      test(`${name}: nothing is wider than its window, every day is in sight, no fault, nor any that axe finds`, async () => {
+      test(`${name}: nothing is wider than its window, every day is visible, and axe finds nothing`, async () => {
         await using open = await visit(browser, pageOf(name).address);
         const { page } = open;
         for (const width of widths) {
@@ -253,7 +254,7 @@ describeInChromium("the status page", (browser) => {
         expect(open.faults).toEqual([]);
       });
 
-    test("a past incident with a long title keeps its day, severity and time in one line", async () => {
+    test("a past incident with a long title has its day, severity and time in one line", async () => {
       await using open = await visit(browser, pageOf("long-names").address);
       for (const width of [390, 768, 1440]) {
         await open.page.setViewportSize({ width, height: 900 });
@@ -265,12 +266,12 @@ describeInChromium("the status page", (browser) => {
           }),
         );
         expect(Math.abs(when - day)).toBeLessThan(4);
-        // On a phone it stands before its title, in the line below.
+        // On a phone it is before its title, in the line below.
         if (width > 600) expect(Math.abs(severity - day)).toBeLessThan(4);
       }
     });
 
-    test("no hostile text that was typed runs a script, even where no policy forbids it", async () => {
+    test("no hostile text runs a script, even without a content security policy", async () => {
       const page = await browser.newPage();
       const asked: string[] = [];
       page.on("request", (request) => void asked.push(request.url()));
@@ -286,7 +287,7 @@ describeInChromium("the status page", (browser) => {
           element.dispatchEvent(new Event("error"));
           for (const type of ["mouseover", "focus", "toggle"])
             element.dispatchEvent(new Event(type, { bubbles: true }));
-          // Where links lead is told by their address.
+          // A link's address shows where it leads.
           element.addEventListener("click", (event) => event.preventDefault());
           (element as HTMLElement).click();
         }
@@ -299,7 +300,7 @@ describeInChromium("the status page", (browser) => {
       await page.close();
     });
 
-    test("text of a script that runs from right to left stands in that direction", async () => {
+    test("text in a right-to-left script has that direction", async () => {
       await using open = await visit(browser, pageOf("rtl").address);
       const directions = await open.page.evaluate(() =>
         [...document.querySelectorAll(".about, .inc h2, .inc li p, .comp b")].map((element) => {
@@ -309,7 +310,7 @@ describeInChromium("the status page", (browser) => {
         }),
       );
       expect(directions.filter((text) => !text.endsWith("rtl"))).toEqual([]);
-      // What they name stands beside it all the same: the logo, the severity.
+      // The labelled elements are still next to it: the logo, the severity.
       const gaps = await open.page.evaluate(() =>
         [".name b", ".inc h2"].map((name) => {
           const element = document.querySelector(name)!;
@@ -322,7 +323,7 @@ describeInChromium("the status page", (browser) => {
       for (const gap of gaps) expect(gap).toBeLessThan(20);
     });
 
-    test("a wide logo keeps its proportions beside the title", async () => {
+    test("a wide logo preserves its proportions next to the title", async () => {
       const { pageId, address } = pageOf("branded");
       const painter = await browser.newPage({ viewport: { width: 800, height: 100 } });
       await painter.setContent('<body style="font-size:80px;margin:0;background:gold">Acme');
@@ -348,7 +349,7 @@ describeInChromium("the status page", (browser) => {
     });
   });
 
-  test("a page behind a password asks for it well, and opens where it was asked for", async () => {
+  test("a page with a password has an accessible form, and opens at the requested address", async () => {
     const { address, incidentIds } = pageOf("locked");
     for (const wanted of [address, `${address}/incidents/${incidentIds[0]}`]) {
       await using open = await visit(browser, wanted, { viewport: { width: 360, height: 640 } });
@@ -390,7 +391,10 @@ describeInChromium("the status page", (browser) => {
       });
       return ((await response.json()) as { data: { logoUrl: string } }).data.logoUrl;
     };
-    /** Opens an address; returns whether a script ran, and the paths that were loaded from the attacker. */
+    /**
+     * Opens an address; returns whether a script ran, and the paths that were loaded from the
+     * attacker.
+     */
     const attack = async (url: string) => {
       requested.length = 0;
       const page = await browser.newPage();
@@ -414,12 +418,12 @@ describeInChromium("the status page", (browser) => {
         urls.map(() => ({ hasRun: false, loaded: [] })),
       ]);
     }
-    // Served without our headers, the same files do run and load.
+    // Without our headers, the same files do run and load.
     expect(unprotected).toContain("elements, attributes and styles");
     expect(unprotected).toContain("a style sheet of its own");
   });
 
-  test("bars say what each day was, by hover and by keys, with its incident; nothing moves", async () => {
+  test("bars describe each day, by hover and by keys, with its incident; nothing moves", async () => {
     await using open = await visit(browser, pageOf("typical").address);
     const { page } = open;
     const said = page.locator(".pop");
@@ -448,7 +452,7 @@ describeInChromium("the status page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("each day says on hover what happened, in words", async () => {
+  test("each day describes on hover what happened", async () => {
     await using open = await visit(browser, pageOf("typical").address);
     const texts = await open.page
       .locator(".bars")

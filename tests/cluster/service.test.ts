@@ -26,7 +26,7 @@ describe("nodes on one database", () => {
     newNode = nodesOn(store, time);
   });
 
-  /** So many heartbeats of each of these nodes, one after the other. */
+  /** Sends `times` heartbeats of each of these nodes, one after the other. */
   async function beat(nodes: readonly TestNode[], times = 1) {
     for (let i = 0; i < times; i++) {
       time.now += 2_000;

@@ -71,7 +71,7 @@ describe("one of several nodes does", () => {
     const { both, ours, store, time } = made;
     const seen = { ...both[0], store, time } as unknown as TestAppliance;
     await person(seen, ours.id, "owner", { administrator: true });
-    // Its wall clock stands still, as the monotonic one nearly does meanwhile: nothing jumps.
+    // Its wall clock stops, and the monotonic clock nearly does, so no jump is detected.
     const { now } = time;
     return both.map(
       ({ id, appliance }) =>
@@ -84,7 +84,7 @@ describe("one of several nodes does", () => {
     );
   }
 
-  test("the alerts about a machine's problems, which another node closes only after the machine is gone", async () => {
+  test("the alerts about a machine's problems, which another node closes only if the machine is gone", async () => {
     const made = await sharing();
     const { both, store, pass } = made;
     const watches = await watching(made, true);

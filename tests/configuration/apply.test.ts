@@ -303,7 +303,7 @@ describe("a configuration", () => {
 
   test("is read one at a time per organization, and a limited number waits", async () => {
     const { appliance, app, theirs } = await testAppliance();
-    // Turns are per organization, so this needs its own one.
+    // Limits are per organization, so this needs a separate one.
     const { scope } = await newOrganization(appliance, app, "Busy");
     const asked = Array.from({ length: 22 }, () => exportConfiguration(scope));
     const [answers, other] = await Promise.all([

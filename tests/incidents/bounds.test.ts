@@ -1,3 +1,4 @@
+/** Limits of an incident's timeline, texts and responses. */
 import { describe, expect, test } from "bun:test";
 import { newId } from "../../src/core/ids.ts";
 import { incidentBounds } from "../../src/core/limits.ts";
@@ -166,7 +167,7 @@ test("a monitor with a full incident adds nothing to it, changes its state as us
   expect(json.data.updates.at(-1).message).toContain("is responding again");
 });
 
-test("an incident from before the bounds is sent completely to several clients, with a stable ETag", async () => {
+test("an oversized incident from an older version is sent completely to several clients, with a stable ETag", async () => {
   const made = await opened();
   const { api, id, path } = made;
   const text = "ä".repeat(5_000);

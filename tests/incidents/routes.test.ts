@@ -75,7 +75,7 @@ describe("opening", () => {
 describe("updating", () => {
   for (const from of statuses)
     for (const to of statuses)
-      test(`${from} may become ${to}, with one update and its default message`, async () => {
+      test(`${from} can become ${to}, with one update and its default message`, async () => {
         const { api, path } = await opened();
         await api("PATCH", path, { body: { status: from } });
         const { status, json } = await api("PATCH", path, { body: { status: to } });
@@ -154,7 +154,7 @@ describe("updating", () => {
     }
   });
 
-  test("the order of the timeline holds when the clock goes back", async () => {
+  test("the order of the timeline is stable when the clock goes back", async () => {
     const { api, path, time } = await opened();
     time.now -= 3_600_000;
     await api("PATCH", path, { body: { message: "Second" } });

@@ -102,7 +102,7 @@ const searchable = ([...api.routes, ...dashboard.routes] as unknown as Route[]).
 );
 
 test.each(searchable.map(({ path }) => path))(
-  "%s takes a search of 100 characters and no longer one",
+  "%s accepts a search of 100 characters, and no longer one",
   async (route) => {
     const appliance = await testAppliance();
     const { page } = await member(appliance, "owner");

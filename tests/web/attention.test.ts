@@ -9,7 +9,7 @@ import {
 const monitor = (id: string, status: string, statusSince: string) =>
   ({ id, status, statusSince }) as OverviewMonitor;
 
-test("down comes before degraded, and what happened last first", () => {
+test("down precedes degraded, and the latest is first", () => {
   const all = [
     monitor("slow", "degraded", "2026-11-22T14:30:00.000Z"),
     monitor("old", "down", "2026-11-22T11:40:00.000Z"),
@@ -18,11 +18,11 @@ test("down comes before degraded, and what happened last first", () => {
   expect(all.toSorted(troubledFirst).map(({ id }) => id)).toEqual(["new", "old", "slow"]);
 });
 
-test("under the pointer nothing moves: what is new comes last, what is gone is gone", () => {
+test("rows do not move under the pointer: new ones are added last, solved ones removed", () => {
   expect(withoutMoving(["a", "b", "c"], ["d", "c", "a"])).toEqual(["a", "c", "d"]);
 });
 
-describe("who was told", () => {
+describe("notified channels", () => {
   const at = "2026-11-22T14:31:00.000Z";
   const one = (name: string, status: "delivered" | "pending" | "failed", error?: string) => ({
     id: name,
@@ -34,7 +34,7 @@ describe("who was told", () => {
   const of = (attached: number, ...notified: ReturnType<typeof one>[]) =>
     whoWasTold({ monitorId: "m", attached, notified, incident: null }, false);
 
-  test("names those that were reached, and those that were not", () => {
+  test("are named, as are those that failed", () => {
     expect(of(2, one("Slack", "delivered"), one("Mail", "failed", "refused"))).toMatchObject({
       words: "alerted",
       names: ["Slack"],
@@ -43,15 +43,15 @@ describe("who was told", () => {
       isBad: false,
     });
   });
-  test("is nobody where no channel could be reached, with the reason", () => {
+  test("are shown as none if no channel could be reached, with the reason", () => {
     const nobody = { words: "Nobody reached", detail: "Mail: refused", isBad: true };
     expect(of(1, one("Mail", "pending", "refused"))).toMatchObject(nobody);
     expect(of(1, one("Mail", "failed", "refused"))).toMatchObject(nobody);
   });
-  test("is not known as long as the first attempt is under way", () => {
+  test("are unknown during the first attempt", () => {
     expect(of(1, one("Mail", "pending"))).toMatchObject({ words: "being alerted", isBad: false });
   });
-  test("is nobody where there is no channel, or the monitor is muted", () => {
+  test("are none without a channel, or if the monitor is muted", () => {
     expect(of(0)).toMatchObject({ detail: "No alert channel", isBad: true });
     const muted = whoWasTold({ monitorId: "m", attached: 1, notified: [], incident: null }, true);
     expect(muted).toMatchObject({ detail: "Muted", isBad: false });

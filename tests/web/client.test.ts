@@ -34,7 +34,7 @@ beforeAll(() => {
       return answers.shift() ?? Response.json({ data: {} });
     },
   });
-  // A page's addresses begin with a slash.
+  // The page's addresses start with a slash.
   globalThis.fetch = ((path: string, init: RequestInit) =>
     browserFetch(new URL(path, server.url), init)) as typeof fetch;
 });
@@ -80,7 +80,7 @@ test("a request has its method, path, query, body and organization", async () =>
   ]);
 });
 
-test("what looks like a date or a number stays the text that it is", async () => {
+test("text that looks like a date or a number stays text", async () => {
   const record = { at: "2026-11-20T23:02:00.000Z", day: "2026-11-20", name: "12", none: null };
   answers.push(Response.json({ data: record }));
   expect(await dataOf(v1.settings.get())).toEqual(record as never);
@@ -88,7 +88,7 @@ test("what looks like a date or a number stays the text that it is", async () =>
   expect(await failureOf(dataOf(v1.settings.get()))).toMatchObject({ message: "2026-11-20" });
 });
 
-test("a write names the version that was read, unless it shall overwrite", async () => {
+test("a write names the version that was read, unless it should overwrite", async () => {
   answers.push(Response.json({ data: { id } }, { headers: { ETag: '"v7"' } }));
   const record = await dataOf(v1.incidents({ id }).get());
   await dataOf(v1.incidents({ id }).patch({ status: "resolved" }, ifMatch(record)));
@@ -96,14 +96,14 @@ test("a write names the version that was read, unless it shall overwrite", async
   expect(seen.map(({ headers }) => headers.get("if-match"))).toEqual([null, '"v7"', null]);
 });
 
-test("a file is sent as it is, under its own media type", async () => {
+test("a file is sent unchanged, with its own media type", async () => {
   const image = new Blob(["<svg/>"], { type: "image/svg+xml" });
   await dataOf(v1["status-pages"]({ id }).logo.put(image));
   expect(seen[0]).toMatchObject({ method: "PUT", body: "<svg/>" });
   expect(seen[0]?.headers.get("content-type")).toBe("image/svg+xml");
 });
 
-test("a refusal has the server's words and its fields", async () => {
+test("a rejected request has the server's message and fields", async () => {
   const details = [{ path: "name", message: "is required" }];
   answers.push(
     refusal(422, { code: "VALIDATION_ERROR", message: "Not valid.", details, requestId: "r1" }),
@@ -119,7 +119,7 @@ test("a refusal has the server's words and its fields", async () => {
   });
 });
 
-test("an error that is not the server's own, such as a proxy's page, is one all the same", async () => {
+test("a foreign error, such as a proxy's page, is an error like any other", async () => {
   for (const body of ["<h1>Bad gateway</h1>", "", "null", "[1]"]) {
     answers.push(new Response(body, { status: 502, headers: { "Content-Type": "text/html" } }));
     answers.push(new Response("null", { status: 502, headers: json }));
@@ -136,7 +136,7 @@ test("an error that is not the server's own, such as a proxy's page, is one all 
 const html = { "Content-Type": "text/html" };
 const json = { "Content-Type": "application/json" };
 
-test("after 401 it is tried once more, and then waits until somebody signs in", async () => {
+test("after 401 a request is retried once, and then waits for a sign-in", async () => {
   answers.push(refusal(401), Response.json({ data: { name: "renewed" } }));
   expect(await dataOf(dashboard.organization.get())).toMatchObject({ name: "renewed" });
   answers.push(refusal(401), refusal(401), Response.json({ data: { name: "signed in" } }));
@@ -151,14 +151,14 @@ test("after 401 it is tried once more, and then waits until somebody signs in", 
   expect(seen.slice(2).map(({ body }) => body)).toEqual(Array(3).fill('{"name":"New"}'));
 });
 
-test("401 of a wrong password is that, and no ended session", async () => {
+test("401 for a wrong password does not count as an ended session", async () => {
   answers.push(refusal(401));
   const signIn = dashboard["sign-in"].post({ email: "a@b.example", password: "x" });
   expect(await failureOf(dataOf(signIn))).toMatchObject({ name: "ApiError", status: 401 });
   expect(seen).toHaveLength(1);
 });
 
-test("a network that is away is named so, and a request that was called off is not", async () => {
+test("a network failure is reported as such, and an aborted request is not", async () => {
   const elsewhere = globalThis.fetch;
   globalThis.fetch = (() => Promise.reject(new TypeError("Failed to fetch"))) as never;
   try {
@@ -175,7 +175,7 @@ test("a network that is away is named so, and a request that was called off is n
   });
 });
 
-test("what a page asks for while it is being left goes on, unless browsers refuse to", async () => {
+test("requests continue while a page is left, unless the browser forbids it", async () => {
   const elsewhere = globalThis.fetch;
   const kept: unknown[] = [];
   globalThis.fetch = ((path: string, init: RequestInit) => {
@@ -195,7 +195,7 @@ test("what a page asks for while it is being left goes on, unless browsers refus
   expect(kept).toEqual([false, true, false, false]);
 });
 
-test("a route knows its path as scripts have it", () => {
+test("a route knows its path in the public API", () => {
   expect(pathOf(v1["status-pages"]({ id }).subscribers)).toBe(
     `/api/v1/status-pages/${id}/subscribers`,
   );
@@ -211,9 +211,9 @@ type Untyped<Routes> = {
     : Untyped<Routes[K]>;
 }[keyof Routes];
 
-test("the compiler knows what every route takes, and refuses anything else", () => {
+test("the compiler knows the parameters of every route, and rejects others", () => {
   const untyped: Untyped<App["~Routes"]>[] = [];
-  // The compiler is the test: it complains of each line that it does not refuse.
+  // The compiler is the test: it reports each line that it does not reject.
   const refused = () => [
     // @ts-expect-error: no such path
     v1.incident.get(),

@@ -15,7 +15,7 @@ import {
 const types = Object.keys(monitorKinds) as MonitorType[];
 const fieldsOf = (type: MonitorType) => ({ ...monitorKinds[type].fields, ...monitorFields });
 
-/** What the closed parts of a monitor's editor say, by title. */
+/** Summaries of the closed parts of a monitor's editor, by title. */
 function saidOf(type: MonitorType, values: Record<string, unknown>) {
   const fields: Record<string, (typeof monitorFields)["name"]> = fieldsOf(type) as never;
   const sections = [...ownSections(type), ...commonSectionsOf(type)].filter(({ folded }) => folded);
@@ -33,8 +33,8 @@ function saidOf(type: MonitorType, values: Record<string, unknown>) {
   );
 }
 
-test("each field of a monitor stands in one place of its editor, when it is checked in sight", () => {
-  // Of a job that reports by itself nobody waits for an answer.
+test("each field is in one place of its editor, and never closed if it is required", () => {
+  // A push job reports by itself, so there is no response to wait for.
   const without = { push: ["timeout", "retryInterval", "confirmations"] } as Record<
     string,
     string[]
@@ -54,7 +54,7 @@ test("each field of a monitor stands in one place of its editor, when it is chec
   }
 });
 
-test("a field that has a default begins with a value", () => {
+test("a field with a default starts with a value", () => {
   for (const type of types)
     for (const [name, field] of Object.entries(fieldsOf(type)))
       if (field instanceof z.ZodDefault)
@@ -62,7 +62,7 @@ test("a field that has a default begins with a value", () => {
   expect(kindOf(monitorKinds.http.fields.steps).initial).toEqual([]);
 });
 
-test("what signs in stands together, in sight where it is required, and apart from the target", () => {
+test("credentials are in one section, open if they are required, and separate from the target", () => {
   const signIn = types.flatMap((type) => {
     const section = ownSections(type).find(({ title }) => title === "Authentication");
     return section === undefined ? [] : [[type, section.folded, section.fields] as const];
@@ -76,7 +76,7 @@ test("what signs in stands together, in sight where it is required, and apart fr
   }
 });
 
-test("a closed part says what its key fields hold, and what somebody changed", () => {
+test("a closed part shows its key fields and all changes", () => {
   expect(saidOf("http", { timeout: 10 })).toEqual({
     Assertions: "Expected status: 200-299",
     Request: "Method: GET",
@@ -112,7 +112,7 @@ test("a closed part says what its key fields hold, and what somebody changed", (
   expect(saidOf("push", {})["Timing"]).toBe("Retries 1");
 });
 
-test("a connection is told by its proxy, its certificate and what else somebody chose", () => {
+test("a connection is summarized by its proxy, its certificate and other changes", () => {
   const values = { clientCertificate: "-----BEGIN CERTIFICATE-----", clientKey: "secret" };
   const own = { proxyUrl: "http://proxy.lan:3128", proxyPassword: "secret", ipFamily: "6" };
   expect(saidOf("http", { ...values, ...own })["Connection"]).toBe(
@@ -120,7 +120,7 @@ test("a connection is told by its proxy, its certificate and what else somebody 
   );
 });
 
-test("a secret is named, and never told", () => {
+test("a secret is named, and never shown", () => {
   const said = saidOf("http", {
     bearerToken: "CANARY",
     basicAuth: { username: "ann", password: "CANARY" },

@@ -6,6 +6,6 @@ test.each([
   ["Answered in 1686 ms, more than 800 ms.", "Answered in 1,686\u202fms, more than 800\u202fms."],
   ["The certificate ended on 2026-11-22.", "The certificate ended on 2026-11-22."],
   ["db-1-2 answered 12.4 ms late", "db-1-2 answered 12.4 ms late"],
-])("what a check said has the forms of the page: %s", (reason, words) => {
+])("a check's message uses the page's formats: %s", (reason, words) => {
   expect(reasonInWords(reason)).toBe(words);
 });

@@ -20,12 +20,12 @@ describe("the recurrence editor", () => {
     ["FREQ=MONTHLY;BYDAY=3TU", "Every month on the third Tuesday"],
     ["FREQ=MONTHLY;BYDAY=-1FR;UNTIL=20270131", "Every month on the last Friday, until 31 Jan 2027"],
   ] as const)
-    test(`reads and writes ${rrule} and says “${words}”`, () => {
+    test(`reads and writes ${rrule} and shows “${words}”`, () => {
       expect(roundTrip(rrule)).toBe(rrule);
       expect(planInWords(planOf(rrule, sunday))).toBe(words);
     });
 
-  test("takes what a rule leaves open from the window's beginning", () => {
+  test("takes values that a rule omits from the window's start", () => {
     expect(roundTrip("FREQ=WEEKLY")).toBe("FREQ=WEEKLY;BYDAY=SU");
     expect(roundTrip("FREQ=MONTHLY")).toBe("FREQ=MONTHLY;BYMONTHDAY=22");
     expect(plainPlan(sunday)).toMatchObject({ repeats: "never", days: [6], nth: 4, day: 6 });
@@ -40,12 +40,12 @@ describe("the recurrence editor", () => {
     "FREQ=MONTHLY;BYDAY=5SU",
     "FREQ=DAILY;UNTIL=20270131T120000Z",
   ])
-    test(`leaves ${rrule} as it is`, () => {
+    test(`leaves ${rrule} unchanged`, () => {
       expect(planOf(rrule, sunday).repeats).toBe("rule");
       expect(roundTrip(rrule)).toBe(rrule);
     });
 
-  test("never changes when a window occurs, whatever rule it reads", () => {
+  test("never changes the times of a window, for any rule", () => {
     const pick = <T>(...values: T[]) => fc.constantFrom(...values);
     const rule = fc
       .tuple(
@@ -76,7 +76,7 @@ describe("the recurrence editor", () => {
 });
 
 describe("the calendar", () => {
-  test("has whole weeks from Monday, however a month begins and ends", () => {
+  test("has whole weeks from Monday, for any month", () => {
     for (let month = "2026-01"; month < "2029-01"; month = monthAfter(month, 1)) {
       const days = weeksOf(month).flat();
       expect(days.length % 7).toBe(0);
@@ -87,7 +87,7 @@ describe("the calendar", () => {
     }
   });
 
-  test("shows an occurrence on each local day that it touches, not on that at whose midnight it ends", () => {
+  test("shows an occurrence on each local day that it overlaps, but not if it ends at that day's midnight", () => {
     const zone = "Europe/Berlin";
     const night = { startsAt: "2026-10-24T20:00:00.000Z", endsAt: "2026-10-25T23:00:00.000Z" };
     const windows = [{ id: "1", title: "Night", occurrences: [night] }];

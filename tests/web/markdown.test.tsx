@@ -5,7 +5,7 @@ import { parseMarkdown, plainBlocks, toHtml } from "../../src/core/text/markdown
 import { Markdown } from "../../web/components/display/markdown.tsx";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 
-test("the admin page shows the same as all others, with links that open elsewhere", () => {
+test("the admin page renders the same as all others, with links that open a new tab", () => {
   const pieces = fc.oneof(
     fc.constantFrom(...hostileMarkdown),
     fc.constantFrom("**a**\n", "- *b*\n", "1. c\n", "   - d\n", "\n\n", "[e](https://f.g)", "`h`"),

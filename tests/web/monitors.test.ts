@@ -87,7 +87,7 @@ test("the page lists folders with their rows, closed ones without, and the ungro
   ]);
 });
 
-test("a filter looks at names, addresses, groups and the tags of both", () => {
+test("a filter searches names, addresses, groups and the tags of both", () => {
   const found = (filters: object) =>
     overview.monitors
       .filter((one) =>
@@ -104,7 +104,7 @@ test("a filter looks at names, addresses, groups and the tags of both", () => {
   expect(filtersOf({ q: "", status: "down", page: 3, type: 1 })).toEqual({ status: "down" });
 });
 
-test("monitors and groups are put before others, and everybody else keeps their order", () => {
+test("monitors and groups are moved before others, whose order stays the same", () => {
   const order = (next: Overview) => next.monitors.map(({ id, groupId }) => `${groupId} ${id}`);
   expect(order(withMonitorsAt(overview, ["free", "a1"], "B", "b1"))).toEqual([
     "A a2",
@@ -116,7 +116,7 @@ test("monitors and groups are put before others, and everybody else keeps their 
   expect(withGroupAt(overview, "B", "A").groups.map(({ id }) => id)).toEqual(["B", "A", "empty"]);
 });
 
-test("one step down from the last row leads into the next folder, and nowhere from the very last", () => {
+test("one step down from the last row leads into the next folder, or to none after the last folder", () => {
   expect(nextPosition(overview, "a1", 1)).toEqual({ groupId: "A", beforeId: null });
   expect(nextPosition(overview, "a2", 1)).toEqual({ groupId: "B", beforeId: "b1" });
   expect(nextPosition(overview, "b1", -1)).toEqual({ groupId: "A", beforeId: null });
@@ -124,7 +124,7 @@ test("one step down from the last row leads into the next folder, and nowhere fr
   expect(nextPosition(overview, "free", 1)).toBeNull();
 });
 
-test("moved monitors go back to where they stood, also beside what came or left meanwhile", () => {
+test("undo returns moved monitors to their position, even if others were added or removed", () => {
   const names = (next: Overview) => next.monitors.map(({ id }) => id);
   for (const ids of [["a1"], ["a2"], ["b1", "a1"], ["a1", "a2", "free"], names(overview)])
     for (const groupId of ["A", "B", "empty", null]) {
@@ -142,7 +142,7 @@ test("moved monitors go back to where they stood, also beside what came or left 
   ).toEqual(["a2", "b1", "free"]);
 });
 
-test("a change of many is taken back for those alone that it changed", () => {
+test("undoing a bulk change affects only the monitors that it changed", () => {
   const some = [
     monitor("one", null, { paused: true, tags: ["web"] }),
     monitor("other", null, { muted: true }),
@@ -167,7 +167,7 @@ test("a change of many is taken back for those alone that it changed", () => {
   expect(back({ removeTags: ["nobody's"], groupId: "A" })).toEqual([]);
 });
 
-test("what is pasted says how it is to be watched", () => {
+test("a pasted address determines the type of monitor", () => {
   expect(targetOf(" https://shop.example/health/ ")).toEqual({
     type: "http",
     name: "shop.example/health",
@@ -212,7 +212,7 @@ describe("the latency chart", () => {
     incidents: [],
   });
 
-  test("breaks its line where nothing answered or was checked, and nowhere else", () => {
+  test("breaks its line only where a response or check is missing", () => {
     const down = { checks: 0, averageMs: null, p50Ms: null, upSeconds: 0, downSeconds: 60 };
     const { times, lines } = columnsOf(
       timeline(point(0), point(1), point(2, down), point(3), point(4), point(10)),
@@ -233,12 +233,12 @@ describe("the latency chart", () => {
       _,
       5,
     ]);
-    // A single check has no line: it is a point.
+    // A single check is a point without a line.
     expect(lonelyIn(lines.p50)).toEqual([10]);
     expect(lonelyIn([_, 5, _, 5, gap])).toEqual([]);
   });
 
-  test("keeps a scale in which the usual is seen beside one slow hour, and says how slow that was", () => {
+  test("has a scale for usual values next to one slow hour, whose value it shows", () => {
     const usual = Array.from({ length: 99 }, (_, index) => 80 + (index % 20));
     expect(scaleOf([usual])).toEqual({ top: 150, step: 50, peak: null });
     expect(scaleOf([[...usual, 1_204]])).toEqual({
@@ -252,7 +252,7 @@ describe("the latency chart", () => {
     expect(scaleOf([[]])).toMatchObject({ top: 1, peak: null });
   });
 
-  test("tells what was the same in a row as one, the worst first", () => {
+  test("merges equal consecutive points, the worst first", () => {
     const down = { downSeconds: 30, degradedSeconds: 30 };
     const found = runsOf([
       point(0),
@@ -271,7 +271,7 @@ describe("the latency chart", () => {
     ]);
   });
 
-  test("tells an outage as one, also where it is looked at more closely than was checked", () => {
+  test("shows an outage as one, even with points closer than the checks", () => {
     const down = { upSeconds: 0, downSeconds: 120 };
     const none = undefined;
     const checked = [point(0), none, point(2, down), none, point(4, down), none, point(6, down)];
@@ -282,7 +282,7 @@ describe("the latency chart", () => {
     ]);
   });
 
-  test("asks for at most 300 points, none closer than checks, beyond three days for whole hours", () => {
+  test("requests at most 300 points, none closer than checks, and whole hours beyond three days", () => {
     for (const interval of [5, 20, 60, 3_600, 86_400])
       for (const hours of [0.1, 1, 24, 72, 73, 168, 720, 2_160, 9_000]) {
         const step = stepFor({ from: start, to: start + hours * 3_600_000 }, interval);

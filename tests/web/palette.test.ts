@@ -17,14 +17,14 @@ const commands = [
 ];
 const found = (text: string) => ranked(commands, text).map(({ label }) => label);
 
-test("what begins with the words comes first, then words inside, then addresses and tags", () => {
+test("matches at the start are first, then matches inside, then addresses and tags", () => {
   expect(found("search")).toEqual(["Search"]);
   expect(found("api")).toEqual(["Checkout API"]);
   expect(found("acme check")).toEqual(["Checkout API"]);
   expect(found("pci")).toEqual(["Search"]);
 });
 
-test("letters may be left out and marks need not be typed, but not everything is found by anything", () => {
+test("letters can be omitted and accents need not be typed, but not every entry matches", () => {
   expect(found("chkout")).toEqual(["Checkout API"]);
   expect(found("grosshandel koln")).toEqual(["Großhandel Köln"]);
   expect(found("crmon")).toEqual(["Create monitor"]);

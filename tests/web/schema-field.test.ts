@@ -4,7 +4,7 @@ import { monitorFields } from "../../src/monitoring/monitors/schema.ts";
 import { scalarOf, scalarText } from "../../web/components/forms/assertions-field.tsx";
 import { kindOf } from "../../web/components/forms/field-kinds.ts";
 
-test("every field of a monitor is asked for by what it holds, names and values as headers and assertions as such", () => {
+test("every field of a monitor has a control for its type, including headers and assertions", () => {
   const asHeaders = new Set<string>();
   expect(kindOf(monitorKinds.http.fields.assertions)).toMatchObject({
     control: "assertions",
@@ -22,7 +22,7 @@ test("every field of a monitor is asked for by what it holds, names and values a
   ]);
 });
 
-test("a value of JSON is written so that it is read as it was", () => {
+test("a JSON value is written so that it is read back unchanged", () => {
   for (const value of [
     "",
     "a",

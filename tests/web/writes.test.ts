@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const web = join(import.meta.dir, "../../web");
 
-/** Calls that say nothing of what was read, and why. */
+/** Calls without a version, by reason. */
 const without: Record<string, string[]> = {
   "one switch, whatever else was changed meanwhile": [
     "channelRoutes(id).patch({ enabled })",
@@ -37,7 +37,7 @@ const without: Record<string, string[]> = {
   ],
 };
 
-test("whoever edits or deletes a record in the page names the state of it that they saw", async () => {
+test("every edit and deletion in the page names the version that the person saw", async () => {
   const calls = await callsOf(/\.(patch|put|delete)\(/);
   expect(calls.length).toBeGreaterThan(25);
   const silent = calls.filter((call) => !call.includes("ifMatch("));
@@ -46,7 +46,7 @@ test("whoever edits or deletes a record in the page names the state of it that t
   expect(known.filter((one) => !silent.some((call) => call.includes(one)))).toEqual([]);
 });
 
-/** Calls of forms that need no key, and why. */
+/** Calls of forms without an idempotency key, by reason. */
 const withoutKey: Record<string, string[]> = {
   "keeps nothing": [
     "dashboard.monitors.try.post(body)",
@@ -72,7 +72,7 @@ const withoutKey: Record<string, string[]> = {
   ],
 };
 
-test("whatever a form adds or changes is sent under the form's key, so that it is done once", async () => {
+test("every form sends its changes with its idempotency key, so that they are made once", async () => {
   const calls = await callsOf(/\.(post|patch)\(/, /\buseForm\b/);
   const silent = calls.filter((call) => !/\bonce\b/.test(call));
   const known = Object.values(withoutKey).flat();
@@ -80,7 +80,7 @@ test("whatever a form adds or changes is sent under the form's key, so that it i
   expect(known.filter((one) => !silent.some((call) => call.includes(one)))).toEqual([]);
 });
 
-/** What the page asks for in this way, in its files that hold that. */
+/** Calls of this method in the matching files of the page. */
 async function callsOf(method: RegExp, within = /./): Promise<string[]> {
   const calls: string[] = [];
   for await (const file of new Glob("**/*.{ts,tsx}").scan(web)) {
@@ -94,7 +94,7 @@ async function callsOf(method: RegExp, within = /./): Promise<string[]> {
   return calls;
 }
 
-/** What stands between the bracket at this place and the one that closes it, on one line. */
+/** Source between the bracket at this position and its closing bracket, on one line. */
 function inBrackets(source: string, from: number): string {
   let depth = 0;
   for (let at = from; at < source.length; at++) {
