@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 
 /**
- * What a browser needs at least: the same rows as ready HTML with the same styles, put into the page
- * once the same data has come, all from a bare Bun.serve.
+ * The least work for a browser: the same rows as ready-made HTML with the same styles, inserted
+ * when the same data has arrived, from a bare Bun.serve.
  */
 export async function baselinePage(page: Page, url: string) {
   const { list, styles } = await page.evaluate(() => ({

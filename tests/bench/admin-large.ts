@@ -18,7 +18,7 @@ import { medianOf, quantile } from "./process.ts";
 const rounds = 7;
 const liveSeconds = 600;
 
-/** The Monitors page of an organization that has more monitors than are sent at once. */
+/** The Monitors page of an organization with more monitors than one response contains. */
 export async function largeAdmin(browser: ReturnType<typeof launchChromium>, count: number) {
   await using world = await manyCopies(count);
   const options = { viewport: { width: 1440, height: 900 }, storageState: world.storageState };
@@ -95,7 +95,7 @@ export async function largeAdmin(browser: ReturnType<typeof launchChromium>, cou
   );
 }
 
-/** Mutes a hundred rows and has them heard again, twice a second. */
+/** Mutes and unmutes a hundred rows, twice a second. */
 async function liveUpdates(world: Awaited<ReturnType<typeof manyCopies>>, seconds: number) {
   const monitorIds = Array.from({ length: 100 }, (_, index) => idOfCopy(index + 1));
   const until = performance.now() + seconds * 1_000;

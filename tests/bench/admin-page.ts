@@ -1,3 +1,4 @@
+/** Measurements inside the admin page: first paint, loaded bytes, scrolling, typing and repaints. */
 import type { BrowserContext, Cookie, Page } from "playwright-core";
 import { keptProfile } from "../support/browsing.ts";
 import { quantile } from "./process.ts";

@@ -69,7 +69,10 @@ export function checkTarget(...args: string[]) {
 /** CPU time per request of a bare node:http loop, 50 at once, against this port, in milliseconds. */
 export const baselineMsOf = (port: number) => loopMsOf(port, 2, 5, "at-once", 50);
 
-/** CPU time per request of a bare loop of fetches at a fixed rate, each on a new connection: it pays for wake-ups and connections like checks. */
+/**
+ * CPU time per request of a bare loop of fetches at a fixed rate. Each uses a new connection, so
+ * wake-ups and connections cost the same as for checks.
+ */
 export const pacedBaselineMsOf = (port: number, perSecond: number) =>
   loopMsOf(port, 4, 20, "a-second", perSecond);
 

@@ -125,7 +125,7 @@ async function measured(nodes: readonly RqliteNode[], leader: RqliteNode) {
   };
 }
 
-/** Gives the nodes an empty database with the states of monitors, and a lease under which to write. */
+/** Gives the nodes an empty database with the states of monitors, and a lease for the writes. */
 async function load({ host }: RqliteNode) {
   using database = openDatabase(":memory:");
   migrate(database, assets.migrations);

@@ -75,7 +75,7 @@ async function withServers(count: number, use: (bench: Bench) => Promise<void>) 
 
 /** Resolves when each server has its share of the shards. */
 async function startAll({ servers, store }: Bench) {
-  // With several organizations, loopback is closed.
+  // With several organizations, loopback is blocked.
   for (const server of servers) await server.start(["--allow-target", "127.0.0.0/8"]);
   for (;;) {
     const [row] = await store.query<{ owned: number; owners: number }>(

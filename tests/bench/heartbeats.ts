@@ -1,7 +1,10 @@
 import { Database } from "bun:sqlite";
 import { quantile } from "./process.ts";
 
-/** What the heartbeats of the time since `from` say; those expected to fail are not counted as failed, or not at all. */
+/**
+ * Counts results since `from`. Failures of monitors that are expected to fail are not counted as
+ * failed.
+ */
 export function resultsSince(file: string, from: number, interval: number, of = "all") {
   const database = new Database(file, { readonly: true });
   const rows = database

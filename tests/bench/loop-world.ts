@@ -1,3 +1,4 @@
+/** A very large organization, for measuring how long its requests block the event loop. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { dayMs, hourMs, timestamp } from "../../src/core/time/clock.ts";
@@ -9,7 +10,7 @@ const incidents = 5_000;
 const updates = 200;
 const smallPage = 60;
 
-/** Markdown of all kinds, as long as a field takes. */
+/** Markdown of all kinds, as long as a field allows. */
 const markdown = (length: number) =>
   `Between **8 and 12 %** of payments are *rejected* by [the provider](https://status.example.com/a_b).
 
@@ -24,7 +25,7 @@ const markdown = (length: number) =>
     .repeat(Math.ceil(length / 280))
     .slice(0, length);
 
-/** An organization that has very much of everything; stopped, with the ids of one record of each kind. */
+/** An organization with very many records of every kind; stopped, with the id of one of each. */
 export async function loopWorld(monitors: number) {
   const world = await ownedMachine();
   const { ask, box } = world;
@@ -113,7 +114,7 @@ export async function loopWorld(monitors: number) {
       name: "'Service ' || i",
       group_id: `(SELECT id FROM own WHERE own.i = n.i * ${groups} / ${monitors})`,
       position: "i",
-      // What is measured is what requests ask for, beside no checks.
+      // Only requests are measured, so no checks run.
       interval_seconds: "86400",
       tags: `iif(i % 5, '[]', '["customers","region-' || (i % 50) || '"]')`,
     },
@@ -157,7 +158,7 @@ export async function loopWorld(monitors: number) {
        SELECT (SELECT key FROM monitor_states WHERE monitor_id = '${one}'), ${now} - i * 60000,
          iif(i % 50, 0, 2), 80 + i % 60, 60, iif(i % 50, NULL, 'HTTP 503 (Service Unavailable)') FROM n`,
     );
-    // The newest have what a status page shows of updates at most.
+    // The newest incidents have as many updates as a status page shows.
     database.run(
       `${series(incidents)} INSERT INTO incidents
        SELECT '${organizationId}', ${id("0199a3f0-0000", `${incidents} - i`)}, 'Incident ' || i,

@@ -33,7 +33,7 @@ export async function syncsOf(pid: number): Promise<() => Promise<number | null>
   let said = "";
   while (!said.includes("attached")) {
     const { value, done } = await saying.read();
-    // Tracing can be forbidden.
+    // Tracing can be forbidden on this machine.
     if (done) return async () => null;
     said += new TextDecoder().decode(value);
   }

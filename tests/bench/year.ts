@@ -116,7 +116,7 @@ async function copyOfMany(dataDir: string) {
 
 /** Creates a data directory with a year and three more days, whose housekeeping is measured. Returns a person's password. */
 async function aged(dataDir: string): Promise<string> {
-  // Ends before today, so that it is no future for the server.
+  // Ends before today, so that nothing is in the server's future.
   const end = (Math.floor(Date.now() / dayMs) - 3) * dayMs;
   const time = { now: end - kept.hours * dayMs };
   const data = openDataDirectory(dataDir, { migrations: assets.migrations, clock: () => time.now });
@@ -184,7 +184,7 @@ async function aged(dataDir: string): Promise<string> {
   return JSON.parse(await succeeded(signalbox(["users", "create", ...args]))).password as string;
 }
 
-/** One run of housekeeping at this time, in a process of its own, where nothing else is collected. */
+/** One run of housekeeping at this time, in a separate process without other garbage. */
 async function housekept(dataDir: string, now: number): Promise<{ baseline: Cost; cost: Cost }> {
   const script = join(import.meta.dir, "housekeeping.ts");
   const child = Bun.spawn([process.execPath, script, dataDir, String(now)], { stderr: "inherit" });

@@ -11,7 +11,6 @@ import { describeInChromium, keepPicture, overflowOf, violations } from "../supp
 import { until } from "../support/journeys.ts";
 import { answer, target } from "../support/target.ts";
 
-/** The names of the rows, from top to bottom. */
 /** Waits for the next hour if less than a minute of this one is left, because the bars move at its end. */
 async function leaveEndOfHour() {
   const hourMs = 3_600_000;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { binary, freePort } from "../support/binary.ts";
 import { hasRqlite, startCluster } from "../support/rqlite.ts";
 
-// `bun run cluster`: three rqlite and two Signalbox nodes on this machine, in a temporary folder, until Ctrl+C.
-// RQLITED names another rqlited than the one of npm.
+// `bun run cluster`: three rqlite and two Signalbox nodes on this machine, in a temporary folder,
+// until Ctrl+C. RQLITED names another rqlited than the npm package's.
 
 if (!hasRqlite)
   throw new Error("There is no rqlited here: name one with RQLITED=/path/to/rqlited.");
@@ -36,7 +36,7 @@ Set it up   ${running[0]?.setUp}
 Commands    ./dist/signalbox cluster status --data-dir ${directories[0]} --database ${database}
 
 Ctrl+C stops them all and removes ${folder}.`);
-// A person who kills a node expects the others to go on.
+// A person who kills a node expects the others to continue.
 let isStopping = false;
 const ended = running.map(async ({ child, url, command }) => {
   await child.exited;

@@ -7,8 +7,8 @@ import { nouns } from "../support/records.ts";
 import { alertRound } from "../support/rounds.ts";
 import { recordedAnswers } from "./answers.ts";
 
-// `bun tests/released/make.ts`, when a version is released: fills a data directory with the executable in
-// dist/, and stores it with the API responses, so that tests prove that later versions read it alike.
+// `bun tests/released/make.ts`, for a release: fills a data directory with the executable in dist/,
+// and stores it with the API responses. Tests then prove that later versions read it unchanged.
 
 const [version = ""] = (await succeeded(signalbox(["version"]))).split(" ").slice(-1);
 const folder = join(import.meta.dir, Bun.argv[2] ?? version);

@@ -8,7 +8,7 @@ const versions = readdirSync(import.meta.dir, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-test("every version that was released has left its data here", async () => {
+test("every released version has its data here", async () => {
   const changelog = await Bun.file(join(import.meta.dir, "../../CHANGELOG.md")).text();
   const headings = [...changelog.matchAll(/^## (\S+) – (.+)$/gm)];
   expect(headings.length).toBeGreaterThan(0);
@@ -18,7 +18,7 @@ test("every version that was released has left its data here", async () => {
 
 describe("data of version", () => {
   for (const version of versions)
-    test(`${version} is brought up to this one: every record is answered as it was`, async () => {
+    test(`${version} is upgraded to this one: every record has the same response`, async () => {
       const kept = (name: string) => Bun.file(join(import.meta.dir, version, name));
       await using box = machine();
       mkdirSync(box.dataDir, { mode: 0o700 });

@@ -1,3 +1,4 @@
+/** A soak test of two servers on three database nodes, with random faults and a check of linearizability. */
 import { Database } from "bun:sqlite";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,8 +38,8 @@ const intervalMs = 5_000;
 type Soak = { minutes: number; seed: number; say: (text: string) => void };
 
 /**
- * `bun run soak --cluster`: clients at two servers over three nodes of the database, faults of either in an
- * order that the seed gives. Returns by check what did not hold.
+ * `bun run soak --cluster`: clients at two servers on three database nodes, with faults of either
+ * in a seeded order. Returns the violations by check.
  */
 export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<string, string[]>> {
   const [chance, choosing] = [randomFrom(seed), randomFrom(seed + 1)];
@@ -126,7 +127,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   };
   const keys = await Promise.all(Array.from({ length: sites }, keyOf));
   const beganAt = Date.now();
-  /** Reports slots with several results, or without any where that is not allowed. */
+  /** Reports slots with several results, and slots without any unless `mayMiss`. */
   async function lookAtSlots(from: number, until: number, mayMiss: boolean) {
     const rows = await store.query<Slotted>(
       `select monitor_key as key, at, latency_ms as latencyMs from heartbeats
@@ -206,7 +207,10 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     },
   };
 
-  /** A server that stays away until the others have taken its work; checks go on without client writes. */
+  /**
+   * A server that stays away until the others have taken over its work; checks continue without
+   * client writes.
+   */
   async function serverGone() {
     const name = "server gone";
     say(name);

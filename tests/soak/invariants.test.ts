@@ -5,7 +5,7 @@ import { clientOf, machineWithKey } from "../support/outside.ts";
 import { wrongIncidents } from "../support/writers.ts";
 import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
 
-// A soak without findings proves something only if it detects these faults.
+// A soak without findings proves something only if the invariants detect these faults.
 
 const alert = (alertId: string, type: string, delivery = `d-${alertId}`) => ({
   alertId,
@@ -18,31 +18,40 @@ const changes = new Map([["m", ["monitor.down", "monitor.up"]]]);
 
 test.each([
   ["every alert in order", [down, up], 0],
-  ["one twice, as the same delivery", [down, down, up], 0],
-  ["one twice, as another delivery", [down, alert("1", "monitor.down", "other"), up], 1],
-  ["one missing", [down], 1],
+  ["a duplicate of the same delivery", [down, down, up], 0],
+  ["a duplicate in another delivery", [down, alert("1", "monitor.down", "other"), up], 1],
+  ["a missing alert", [down], 1],
   ["an up without its down", [up], 1],
   ["the wrong order", [up, down], 1],
-  ["one made up", [down, up, alert("3", "monitor.down")], 1],
-  ["one of a monitor that never changed", [down, up, { ...down, alertId: "4", monitorId: "n" }], 1],
+  ["an unknown alert", [down, up, alert("3", "monitor.down")], 1],
+  [
+    "an alert of a monitor that never changed",
+    [down, up, { ...down, alertId: "4", monitorId: "n" }],
+    1,
+  ],
 ])("alerts: %s", (_, arrived, count) => {
   expect(wrongAlerts(arrived, changes)).toHaveLength(count);
 });
 
 test.each([
-  ["what fits", [{ id: "g", monitorIds: ["m"] }], [{ id: "m", groupId: "g" }], 0],
+  ["consistent records", [{ id: "g", monitorIds: ["m"] }], [{ id: "m", groupId: "g" }], 0],
   [
-    "a monitor in two",
+    "a monitor in two groups",
     ["g", "h"].map((id) => ({ id, monitorIds: ["m"] })),
     [{ id: "m", groupId: "h" }],
     1,
   ],
-  ["a monitor that names another", [{ id: "g", monitorIds: [] }], [{ id: "m", groupId: "g" }], 1],
+  [
+    "a monitor that names another group",
+    [{ id: "g", monitorIds: [] }],
+    [{ id: "m", groupId: "g" }],
+    1,
+  ],
 ])("groups: %s", (_, groups, monitors, count) => {
   expect(wrongGroups(groups, monitors)).toHaveLength(count);
 });
 
-test("incidents and rows: what was planted is found, and nothing else", async () => {
+test("incidents and rows: exactly the planted faults are found", async () => {
   await using box = await machineWithKey();
   const server = await box.serve();
   const api = clientOf(server.url, box.key);

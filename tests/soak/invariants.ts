@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import type { Arrived } from "../support/inbox.ts";
 
-/** Invariants after any faults and kills; each returns its violations as sentences. */
+/** Invariants after any faults and kills. Each returns its violations as sentences. */
 
 /** Each monitor's alerts arrived in the order of its changes, none is missing, and duplicates have the same delivery id. */
 export function wrongAlerts(

@@ -390,7 +390,7 @@ const faults: Record<string, () => Promise<void>> = {
     async "full disk"() {
       disk.fill();
       await Bun.sleep(between(chance, 500, 4_000));
-      // A stop on a full disk exits well too; the next start needs free space.
+      // A stop on a full disk also exits with 0; the next start needs free space.
       const isStopped = chance() < 0.5;
       if (isStopped) await stop(chance() < 0.5 ? "SIGTERM" : "SIGKILL");
       disk.free();
@@ -436,7 +436,7 @@ const work = [
 await trouble(startedAt + minutes * 60_000);
 say("the end: all is well from now on, and what is left is told");
 isEnding = true;
-// Writers go on until no server responds, and reports until they are acknowledged.
+// Writers continue until no server responds, and reports until they are acknowledged.
 await stop("SIGTERM");
 await start();
 await Promise.all(work);

@@ -1,3 +1,4 @@
+/** Checks the look of admin pages: axe, widths and console errors. */
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { inTheme, ownFaults } from "./admin-world.ts";
@@ -44,7 +45,7 @@ export function testLooks(
   places: Record<string, () => Place>,
 ) {
   test.each(Object.keys(places))(
-    "%s: axe finds nothing in either theme, it fits three widths and is kept as pictures",
+    "%s: axe finds nothing in either theme, and it fits three widths",
     async (name) => {
       const [path, ready] = places[name]?.() ?? [""];
       await using opened = await open(path);

@@ -34,14 +34,14 @@ export async function ownedMachine() {
 export const signedIn = (url: string, credentials: { email: string; password: string }) =>
   actingAt(url, "/sign-in", credentials);
 
-/** A client of the person whom this request signs in. */
+/** A client of the person who signs in with this request. */
 async function actingAt(url: string, entrance: string, credentials: object) {
   let cookie = "";
 
   async function ask(method: string, path: string, body?: object) {
     const response = await fetch(`${url}/dashboard${path}`, {
       method,
-      // A connection that is used again can be one that the server has just closed as idle.
+      // A reused connection can be one that the server has just closed as idle.
       keepalive: false,
       headers: {
         Origin: url,
@@ -61,9 +61,12 @@ async function actingAt(url: string, entrance: string, credentials: object) {
   return {
     ask,
     cookie: () => cookie,
-    /** What a browser knows in which they are signed in. */
+    /** Browser state in which they are signed in. */
     storageState: { cookies, origins: [] },
-    /** Opens a page of the admin page as them, without motion: pictures and contrasts stand still. */
+    /**
+     * Opens an admin page as them, without animations, so that screenshots and contrasts are
+     * stable.
+     */
     open: (browser: Browser, path: string, options: VisitOptions = {}) =>
       visit(browser, `${url}${path}`, { reducedMotion: "reduce", ...options, cookies }),
   };
@@ -75,7 +78,7 @@ function cookiesOf(header: string): Cookie[] {
   return [{ name, value, ...about, sameSite: "Strict" }];
 }
 
-/** That, with two groups of monitors of a target of ours. */
+/** An owned machine with two groups of monitors of our target. */
 export async function adminWorld() {
   const owned = await ownedMachine();
   const { url, ask, open } = owned;
@@ -113,12 +116,12 @@ export async function adminWorld() {
   };
 }
 
-/** What the console says of an answer that was meant to be refused is no fault of the page. */
+/** Console errors without those of intended error responses. */
 export const ownFaults = (faults: readonly string[]) =>
   faults.filter(
     (fault) =>
       !/status of 4\d\d/.test(fault) &&
-      // The script that watches a page is our own; in a preview's frame no script runs.
+      // The observing script is ours; scripts are blocked in a preview's frame.
       !/^Blocked script execution in 'about:(srcdoc|blank)'/.test(fault),
   );
 
@@ -129,14 +132,14 @@ export const rowOf = (page: Page, name: string) =>
     .getByRole("listitem")
     .filter({ has: page.getByText(name, { exact: true }) });
 
-/** Looks at the page in this theme, once it stands still in it. */
+/** Runs `look` on the page in this theme, after its transitions. */
 export async function inTheme(page: Page, colorScheme: "light" | "dark") {
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
   await page.waitForTimeout(250);
 }
 
-/** Opens a page as somebody new whom the owner invited with this role. */
+/** Opens a page as a new person whom the owner invited with this role. */
 export async function visitAs(
   browser: Browser,
   { url, ask }: { url: string; ask: (method: string, path: string, body: object) => Promise<Json> },

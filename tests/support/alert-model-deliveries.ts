@@ -1,3 +1,4 @@
+/** The delivery part of the alert model: which alerts arrive after retries, rejections and losses. */
 import type { Database } from "bun:sqlite";
 import { keyOf, type ExpectedNotification } from "./alert-model.ts";
 

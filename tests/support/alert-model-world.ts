@@ -1,3 +1,4 @@
+/** An appliance with a recorded history of actions, for comparison with the alert model. */
 import { expect } from "bun:test";
 import { alertsOn } from "./appliance.ts";
 import { sha256 } from "../../src/core/ids.ts";

@@ -1,6 +1,6 @@
 /**
- * What alerting should do, from its rules in words: slow and plain. Nothing is carried from one moment
- * to the next but what happened and what was told; everything else is found out anew each time.
+ * The rules of alerting as a slow and simple reference model. It derives every decision from the
+ * complete history of events and notifications.
  */
 export type State = "up" | "down" | "degraded" | "pending" | "maintenance";
 type Monitor = {
@@ -162,8 +162,9 @@ function flapping(past: readonly ModelEvent[], id: string): boolean {
 }
 
 /**
- * When the next reminder is due: an interval after it went down or after the one before. An interval
- * set meanwhile counts from then, unless one was due sooner. What is due as flapping ends waits.
+ * Due time of the next reminder: an interval after the outage or the last reminder. A changed
+ * interval counts from its change, unless a reminder was due earlier. A reminder that is due when
+ * flapping ends waits.
  */
 function nextReminder(past: readonly ModelEvent[], id: string): number {
   if (stateAfter(past, id) !== "down") return Infinity;

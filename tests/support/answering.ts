@@ -1,3 +1,4 @@
+/** Feeds bytes to the parser of HTTP responses, in any pieces. */
 import type { Connection } from "../../src/core/outgoing/connection.ts";
 import { readAnswer } from "../../src/core/outgoing/http/response.ts";
 
@@ -62,14 +63,14 @@ export async function read(
   return { status, headers: Object.fromEntries(headers), body };
 }
 
-/** The reason for rejecting the response, or the parsed response. */
+/** The reason of a rejected response, or the parsed response. */
 export const refusalOf = (bytes: string | Buffer, way: Way = {}) =>
   read(bytes, way).then(
     ({ status }) => `read as ${status}`,
     (error: Error) => error.message,
   );
 
-/** The head of a response or a request. */
+/** The header of a response or a request. */
 export const head = (...lines: string[]) => `${lines.join("\r\n")}\r\n\r\n`;
 /** These chunks in chunked coding, without the empty last chunk. */
 export const chunked = (...chunks: string[]) =>

@@ -1,3 +1,4 @@
+/** A complete server on a fresh database in the test's process, with two organizations and a settable clock. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ImportUploads } from "../../src/imports/uploads.ts";
@@ -82,7 +83,7 @@ type Settings = {
   commandFolder?: string | null;
   /** Path of Chromium. */
   browser?: string;
-  /** Whether several organizations share the machine, which closes loopback to their checks. */
+  /** Whether several organizations share the machine, which blocks loopback for their checks. */
   isShared?: () => boolean;
   /** Remote address of the connection. */
   addressOf?: (request: Request) => string;
@@ -117,7 +118,7 @@ const assetRoutes = await createAssetRoutes(join(assets.web, "assets"), "/assets
 /** The token of `--metrics-token-file`. */
 export const metricsToken = "m".repeat(32);
 
-/** Captured log lines. */
+/** The token of the first run. */
 export const setUpToken = "a".repeat(43);
 
 /** A database in memory has no directory for backups. */

@@ -1,6 +1,7 @@
 /**
- * Expressions that hold a backtracking engine for years or make an automaton explode, each with the text that
- * does so when it is repeated: textbook ones, and those that brought real software down, without what RE2 lacks.
+ * Expressions that block a backtracking engine or make an automaton explode, each with a repeated
+ * text that triggers it. They are from textbooks and from real outages, without features that RE2
+ * lacks.
  */
 export const badExpressions: readonly [expression: string, repeated: string][] = [
   // OWASP's list of evil expressions, and all nestings of their quantifiers.
@@ -77,7 +78,7 @@ export const badExpressions: readonly [expression: string, repeated: string][] =
   ["([\\pL\\pN]+\\s*)+\\?", "ab 1 "],
   ["[^x]*[^y]*[^z]*q", "ab"],
   ["(\\w+\\s?)*!$", "ab "],
-  // Cloudflare's firewall rule of July 2019, whole and its core.
+  // Cloudflare's firewall rule of July 2019, complete and its core.
   [".*.*=.*", "x"],
   [
     "(?:(?:\"|'|\\]|\\}|\\\\|\\d|(?:nan|infinity|true|false|null|undefined|symbol|math)|`|-|\\+)+[)]*;?((?:\\s|-|~|!|\\{\\}|\\|\\||\\+)*.*(?:.*=.*)))",

@@ -1,3 +1,4 @@
+/** Runs the compiled executable: commands, servers and free ports. */
 import { join } from "node:path";
 
 /** The compiled executable, tested from outside. */
@@ -21,7 +22,7 @@ function takeRange(): number {
       Bun.listen({ port, hostname: "127.0.0.1", socket: { data() {} } }).unref();
       return range;
     } catch {
-      // Another process has it.
+      // Another process uses it.
     }
   }
   throw new Error("Other processes have all the ports of tests.");
@@ -42,9 +43,8 @@ export type Run = { exitCode: number; stdout: string; stderr: string };
 type Surroundings = { cwd?: string; env?: Record<string, string | undefined> };
 
 /**
- * A test ends before the optimizing compiler pays off, which is a quarter of the CPU time of a start, except for
- * key derivation in JavaScript: so only very hot code is optimized.
- * Benches and soaks measure the executable as it is.
+ * Compiles only very hot code: a test ends before the optimizing compiler pays off, which uses a
+ * quarter of a start's CPU time. Benchmarks and soak tests don't use this setting.
  */
 const ofRun = (env: Surroundings["env"] = process.env) =>
   process.env.NODE_ENV === "test"

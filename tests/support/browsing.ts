@@ -56,8 +56,8 @@ export async function keepPicture(
 export type Browser = ReturnType<typeof launchChromium>;
 
 /**
- * Starts when a page is wanted. A test that times out takes its processes with it, the browser among
- * them: the next one gets another, so that it fails for nothing but its own faults.
+ * Starts a browser with the first page. A timeout of a test kills its browser, so the next test
+ * gets a new one.
  */
 export function launchChromium(executablePath = lightest) {
   let browser: Promise<Chromium> | undefined;
@@ -127,9 +127,9 @@ export type VisitOptions = Pick<
 };
 
 /**
- * Opens an address as a browser that knows nothing but its cookies; collects what the page complains about
- * and asks of other hosts. A page that an earlier test has released is used again: there, the script of this
- * server is compiled already, which is most of the work.
+ * Opens an address in a browser that has only these cookies, and collects the page's errors and its
+ * requests to other hosts. Reuses a page of an earlier test, in which the server's script is
+ * already compiled.
  */
 export async function visit(
   browser: Browser,

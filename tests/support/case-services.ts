@@ -1,3 +1,4 @@
+/** PagerDuty and Opsgenie as fakes, with open cases and pages. */
 import {
   exchange as real,
   type Exchange,
@@ -19,8 +20,8 @@ type Case = {
 export type Mood = "well" | "broken" | "deaf" | "lost" | "forbidden";
 
 /**
- * PagerDuty and Opsgenie as they document themselves. A trigger opens a case unless one of its key is
- * open, to which it adds nothing that anybody hears of; what closes an unknown case does nothing.
+ * PagerDuty and Opsgenie according to their documentation. A trigger opens a case, or changes
+ * nothing if one with its key is open. Closing an unknown case does nothing.
  * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
  * https://support.atlassian.com/opsgenie/docs/what-is-alert-de-duplication/
  */

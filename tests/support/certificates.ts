@@ -1,3 +1,4 @@
+/** Writes test certificates with openssl: valid ones and ones with a single fault. */
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,3 +1,4 @@
+/** Runs single checks of any type against scripted listeners. */
 import type { CheckResult } from "../../src/monitoring/checks/check.ts";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -110,8 +111,8 @@ export async function loggedCheck(
 }
 
 /**
- * What a check finds that has too little time, without how much that was. It has twice as much again for as long as it
- * is over before it says this: a busy machine takes longer to come so far.
+ * Result of a check whose timeout is too short, without the duration in its message. Doubles the
+ * timeout while the check ends at an earlier step than `wanted`, because a busy machine is slower.
  */
 export async function timedOut<T extends { message: string }>(
   wanted: string,

@@ -1,6 +1,6 @@
 /**
- * Makes one check of each type in a process of its own and prints what each found, as JSON: `names` are
- * looked up by the system's resolver; with `exhausted` no file handle is left.
+ * Runs one check of each type in a separate process and prints the results as JSON. `names` uses
+ * the system's resolver; with `exhausted` no file handle is free.
  */
 import { closeSync, openSync } from "node:fs";
 import { checkKinds } from "../../src/monitoring/checks/kinds.ts";
@@ -9,7 +9,7 @@ import { newMonitors } from "./samples.ts";
 
 const [mode] = process.argv.slice(2);
 const host = mode === "names" ? "intranet.lan" : "127.0.0.1";
-/** Types that ask a program or a socket of this machine, or no name at all. */
+/** Types that use a program or a socket of this machine, or no name at all. */
 const local = new Set(["command", "systemd", "browser", ...(mode === "names" ? ["docker"] : [])]);
 
 const found: Record<string, string> = {};
@@ -29,7 +29,7 @@ async function checkAll() {
 }
 
 if (mode === "exhausted") {
-  // Whatever a type loads when it is first used is loaded by then.
+  // Every type's lazy imports are loaded now.
   await checkAll();
   const opened: number[] = [];
   try {

@@ -1,3 +1,4 @@
+/** Records concurrent requests and responses of clients, for the linearizability check. */
 import type { Client } from "./appliance.ts";
 import type { Membership, Move, Operation, Posting } from "./linearizability.ts";
 import { made } from "./records.ts";
@@ -9,8 +10,8 @@ const messagesOf = ({ data }: { data: { updates: { message: string }[] } }) =>
   data.updates.slice(1).map(({ message }) => message);
 
 /**
- * Has clients post to incidents and move monitors among the groups of their set, each one thing after the
- * other and at any of these servers, and records what they were answered and when.
+ * Clients that post to incidents and move monitors among groups, one request at a time each, at any
+ * of these servers. Records every response with its times.
  */
 export async function clientHistory(
   servers: readonly Client[],
@@ -86,7 +87,7 @@ export async function clientHistory(
     return one(steps)();
   }
 
-  /** What each server shows of everything in the end: what was acknowledged is among it, once. */
+  /** The final state at each server, which must contain every acknowledged write once. */
   async function readAll(server: Client) {
     for (const [id, history] of timelines)
       await record(history, "read", ["GET", pathOf("incidents", id)], messagesOf, server);

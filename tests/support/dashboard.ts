@@ -1,9 +1,12 @@
+/** An appliance with functions to create and read groups, monitors and channels. */
 import { expect } from "bun:test";
 import { openAll } from "../../src/core/security/secrets.ts";
 import { switchGroup } from "../../src/monitoring/groups/service.ts";
 import { testAppliance } from "./appliance.ts";
 
-/** An appliance with short ways to make and read groups, monitors and channels of our organization. */
+/**
+ * An appliance with shortcuts to create and read groups, monitors and channels of our organization.
+ */
 export async function dashboard(settings: Parameters<typeof testAppliance>[0] = {}) {
   const appliance = await testAppliance(settings);
   const { api } = appliance.ours;
@@ -43,10 +46,10 @@ export async function dashboard(settings: Parameters<typeof testAppliance>[0] = 
     /** Pauses or resumes a group as a whole. */
     pauseGroup: (id: string, paused: boolean) =>
       switchGroup(appliance.ours.scope, id, paused ? "group.paused" : "group.resumed"),
-    /** Mutes a group as a whole, or has it heard again. */
+    /** Mutes or unmutes a group as a whole. */
     muteGroup: (id: string, muted: boolean) =>
       switchGroup(appliance.ours.scope, id, muted ? "group.muted" : "group.unmuted"),
-    /** What the vault holds of one record, opened: the only way to see that a secret was kept. */
+    /** Decrypts the secrets of one record: the only way to prove that a secret was stored. */
     secretsOf: (noun: "monitor" | "alert-channel", id: string) => {
       const table = noun === "monitor" ? "monitors" : "alert_channels";
       const row = appliance.database
@@ -55,7 +58,7 @@ export async function dashboard(settings: Parameters<typeof testAppliance>[0] = 
       const place = `${appliance.ours.id}/${noun}/${id}`;
       return openAll(appliance.appliance.vault, place, row?.secrets ?? "");
     },
-    /** Whether a writer who holds this ETag is turned away. */
+    /** Whether a write with this ETag is rejected. */
     isStale: async (path: string, etag: string | null) => {
       const headers = { "If-Match": etag ?? "" };
       return (await api("PATCH", path, { body: {}, headers })).status === 412;

@@ -1,3 +1,4 @@
+/** Sends messages through real providers to a receiver on loopback. */
 import { expect } from "bun:test";
 import type { ChannelSettings, ChannelType } from "../../src/alerting/channels/kinds-schema.ts";
 import type { Alert, AlertData, AlertType, AlertedMonitor } from "../../src/alerting/alert.ts";
@@ -15,7 +16,7 @@ import type { Json } from "./json.ts";
 /** Public URL of the appliance in these tests. */
 export const origin = "https://signalbox.lan";
 
-/** The stable id of every delivery that `telling` makes. */
+/** The stable id of every delivery that `telling` creates. */
 export const deliveryId = "01a1fb99-4d72-7e11-9c3a-5b7d9f1e3a46";
 
 /** When every delivery is sent: 2026-11-20T23:02:07.900Z. */
@@ -201,7 +202,10 @@ export const doubted = (reason: string): Verdict => ({
   failure: "looks-permanent",
 });
 
-/** Statuses that mean the same everywhere, with a body that nobody may get to see; `taken` is what says success. */
+/**
+ * Expects the usual meaning of each status, with a body that must not be shown. `taken` is a
+ * successful response.
+ */
 export async function expectUsualVerdicts<T extends ChannelType>(
   provider: Provider<T>,
   settings: ChannelSettings<T>,

@@ -1,3 +1,4 @@
+/** Fresh databases for tests, in memory or on rqlite. */
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach } from "bun:test";
 import { assets } from "../../src/core/assets.ts";
@@ -71,7 +72,10 @@ function embedded(image: Uint8Array): TestStore {
 /** Idle nodes: 13 ms for another database, 100 ms for a start. */
 const idle: RqliteNode[] = [];
 let running = 0;
-/** Releases the nodes of finished tests; nodes taken outside of tests stay with their file. */
+/**
+ * Releases the nodes of finished tests. Nodes that were started outside of tests remain until the
+ * end of their file.
+ */
 let ends: (() => void)[] = [];
 
 if (isOnRqlite) {

@@ -1,9 +1,10 @@
+/** A stand-in for Chromium, for tests that need no real browser. */
 import { chmodSync, createReadStream, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * A program that stands for Chromium where none is needed: it loads with `fetch` what it is sent to, and takes
- * screenshots as the last part of the address says. Its folder of files is named in `home`.
+ * A program in place of Chromium. It loads each URL with `fetch`, and takes screenshots as the last
+ * part of the URL requests. Each start appends its home directory to the file `home`.
  */
 export function fakeChromium(folder: string) {
   const [program, home] = [join(folder, "chromium"), join(folder, "home")];

@@ -1,7 +1,8 @@
+/** Crafts SQLite files that take forever to read, for tests of imports. */
 import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** A leaf page of a table with many rows that have no values at all. */
+/** A leaf page of a table with many rows without any values. */
 function emptyRows(pageBytes: number, rows: number): Buffer {
   const page = Buffer.alloc(pageBytes);
   page[0] = 0x0d;
@@ -17,7 +18,7 @@ function emptyRows(pageBytes: number, rows: number): Buffer {
   return page;
 }
 
-/** An interior page that names the same child very often. `from` is where its header starts. */
+/** An interior page that names the same child very often. `from` is the offset of its header. */
 function sameChild(pageBytes: number, child: number, children: number, from = 0): Buffer {
   const page = Buffer.alloc(pageBytes);
   page[from] = 0x05;
@@ -35,8 +36,8 @@ function sameChild(pageBytes: number, child: number, children: number, from = 0)
 }
 
 /**
- * Makes a table of a database endless: its pages name the same child `children` times, `levels` deep. The
- * last level holds rows without values, or the rows that the table has.
+ * Makes a table endless: its pages name the same child `children` times, `levels` deep. The last
+ * level has rows without values, or the rows of the table.
  */
 export function makeEndless(
   file: string,

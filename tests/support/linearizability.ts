@@ -15,8 +15,9 @@ export type Model<State, Input, Output> = {
 };
 
 /**
- * Whether these operations could have happened one after the other, each at a moment between its start and
- * its end (Herlihy and Wing 1990). The search is that of Wing and Gong, with Lowe's memory of what was tried.
+ * Whether these operations could have happened one after the other, each at a moment between its
+ * start and its end (Herlihy and Wing 1990). Uses the search by Wing and Gong with Lowe's cache of
+ * visited states.
  */
 export function isLinearizable<State, Input, Output>(
   history: readonly Operation<Input, Output>[],
@@ -86,8 +87,8 @@ function withOne(sorted: readonly number[], one: number): number[] {
 export type Posting = Operation<{ post: string } | "read", readonly string[]>;
 
 /**
- * The timeline of an incident: each post adds one message, and both answer the whole of it. What was there
- * at any time is the beginning of the longest answer, so a state is how many messages of that there are.
+ * The timeline of an incident: each post adds one message, and a response contains all of them.
+ * Every timeline is a prefix of the longest response, so the state is the number of its messages.
  */
 export function timelineOf(
   history: readonly Posting[],
@@ -105,7 +106,7 @@ export function timelineOf(
   };
 }
 
-/** Which group each monitor is in. */
+/** The group of each monitor. */
 export type Membership = Readonly<Record<string, string | null>>;
 export type Move =
   | { monitor: string; to: string }

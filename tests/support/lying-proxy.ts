@@ -1,9 +1,10 @@
+/** A proxy in front of rqlite that loses, delays or fakes responses. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** What the way to a node does to the next write. */
+/** A fault on the way to a node, for the next write. */
 type Trouble =
   /** The write arrives; its response is lost. */
   | "answer lost"

@@ -1,3 +1,4 @@
+/** A real SMTP server on loopback that stores and decodes mails. */
 import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import type { SmtpSettings } from "../../src/accounts/settings/schema.ts";

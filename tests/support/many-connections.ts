@@ -4,9 +4,9 @@ const unfinished =
   "POST /api/v1/incidents HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n";
 
 /**
- * Opens so many connections from as many as 4,000 addresses of loopback, which say nothing; or, to `drip`, begin a
- * request each and send a byte of its body now and then. Each `sends` something once it is open, and without
- * `reads` takes no byte of a response. Resolves when all are open.
+ * Opens connections from up to 4,000 loopback addresses. They are silent, or with `drip` start a
+ * request and send a byte of its body now and then. Each `sends` a text once it is open, and
+ * without `reads` reads no byte. Resolves when all are open.
  */
 export async function manyConnections(
   port: number,

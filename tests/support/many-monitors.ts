@@ -3,8 +3,8 @@ import type { Database } from "bun:sqlite";
 type Expressions = Record<string, string>;
 
 /**
- * Copies of a monitor, sooner than the API makes them: columns that differ are SQL of `i`, which counts
- * from 1. Their ids are `idOfCopy`.
+ * Copies a monitor, faster than through the API. Columns that differ are SQL of `i`, which starts
+ * at 1. Their ids are `idOfCopy`.
  */
 export function copyMonitor(
   database: Database,

@@ -1,3 +1,4 @@
+/** Parses and checks metrics in Prometheus' text format. */
 import { expect } from "bun:test";
 
 type Scrape = ReturnType<typeof scrapeOf>;

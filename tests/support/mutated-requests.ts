@@ -1,3 +1,4 @@
+/** Random malformed requests to every route. */
 import { connect } from "node:net";
 import { apiRoutes, bodyFor, placed } from "./records.ts";
 import { unknownId } from "./appliance.ts";

@@ -6,8 +6,8 @@ function ip(...args: string[]): boolean {
 }
 
 /**
- * Two machines with a cable between them; null where this machine does not let us make them (root alone may).
- * Neither is this machine: a browser on it would notice that its networks change, and stop what it loads.
+ * Two simulated machines with a cable between them; null without root's rights. Neither is this
+ * machine, whose browsers would notice a changed network and stop loading.
  */
 export function network() {
   // Names contain the process id, so they are unique.
@@ -23,7 +23,7 @@ export function network() {
   const remove = () => {
     for (const name of [here, there]) ip("netns", "delete", name);
   };
-  // Left over from a killed process.
+  // Left by a killed process.
   remove();
   const made =
     have("ip") &&

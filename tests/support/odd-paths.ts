@@ -1,3 +1,4 @@
+/** Every path of the product in unusual spellings. */
 import { documentOf } from "../../src/document.ts";
 import { unknownId } from "./appliance.ts";
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";

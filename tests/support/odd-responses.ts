@@ -1,4 +1,7 @@
-/** Odd and hostile HTTP responses: framings of any body, charsets of any text, and what no client may accept. */
+/**
+ * Unusual and hostile HTTP responses: framings of any body, charsets of any text, and responses
+ * that no client may accept.
+ */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { head } from "./answering.ts";
 

@@ -2,7 +2,7 @@ import { writeCertificates } from "./certificates.ts";
 import { freePort } from "./binary.ts";
 import { newFolder, start } from "./real-targets.ts";
 
-/** OpenSSL's server, which responds over TLS with facts about the connection. */
+/** OpenSSL's server, which returns facts about the connection over TLS. */
 export async function opensslServer(more: readonly string[]) {
   const [port, folder] = [freePort(), newFolder()];
   writeCertificates(folder);

@@ -1,3 +1,4 @@
+/** A machine for the executable: its data directory, commands, server and REST client. */
 import {
   cpSync,
   existsSync,
@@ -89,7 +90,8 @@ export function clientOf(url: string, key: string): Outside {
   return async (method, path, body, further = {}) => {
     const response = await fetch(`${url}${path}`, {
       method,
-      // A connection that is used again can be one that the server has just closed as idle: only reads are sent anew.
+      // A reused connection can be one that the server has just closed as idle, so only reads reuse
+      // connections.
       keepalive: method === "GET",
       headers: {
         Authorization: `Bearer ${key}`,

@@ -1,3 +1,4 @@
+/** An appliance with alert receivers, whose deliveries are sent on demand. */
 import { compiled } from "../../src/database/store.ts";
 import { alertsOn } from "./appliance.ts";
 import type { Reply } from "./target.ts";

@@ -1,3 +1,4 @@
+/** An appliance with checks, alerts and maintenance windows. */
 import type { LoggedEvent } from "../../src/events/catalogue.ts";
 import { readSince } from "../../src/events/log.ts";
 import { applianceOn } from "./appliance.ts";

@@ -1,3 +1,4 @@
+/** Real mail, SSH and MQTT servers of this machine, configured for tests. */
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "./binary.ts";
@@ -59,7 +60,7 @@ export async function dovecot(password: string) {
   chmodSync(folder, 0o755);
   mkdirSync(join(folder, "mail"));
   chmodSync(join(folder, "mail"), 0o777);
-  // It does as root neither what strangers see nor what belongs to one user.
+  // As root, its login and user processes need other accounts.
   const [other, otherGroup] = user === "root" ? ["nobody", "nogroup"] : [user, group];
   const login = (name: string, plain: number, secure: number) => `
     service ${name}-login {

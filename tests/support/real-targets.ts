@@ -1,3 +1,4 @@
+/** Real programs of this machine as targets: web, DNS, S3, SQL, SNMP and RADIUS servers. */
 import { test } from "bun:test";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
@@ -117,7 +118,7 @@ type Command = {
 
 export const newFolder = () => mkdtempSync(join(tmpdir(), "signalbox-target-"));
 
-/** Starts a program in its own folder and waits until all its ports take connections. */
+/** Starts a program in a separate folder and waits until all its ports accept connections. */
 export async function start(
   { program, args, folder, as = [], isReady = "", env: own }: Command,
   ports: readonly number[],

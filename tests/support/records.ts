@@ -1,3 +1,4 @@
+/** Valid bodies, queries and records for every route of the API. */
 import { api as routes } from "./routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { type Client, type Options, unknownId } from "./appliance.ts";
@@ -17,7 +18,7 @@ export const nouns: Record<string, { create: Record<string, unknown>; patch: obj
   },
   "monitor-groups": { create: { name: "Payments" }, patch: { name: "Billing" } },
   monitors: {
-    // Refused at once on any machine, because some routes connect to it.
+    // Fails at once on any machine, because some routes connect to it.
     create: { type: "tcp", name: "Router", host: "127.0.0.1", port: 1 },
     patch: { name: "Gateway" },
   },

@@ -1,4 +1,4 @@
-/** Runs in its own process inside a `network()`: prints the check result of each address. */
+/** Runs in a separate process inside a `network()`: prints the check result of each address. */
 import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { freePort } from "./binary.ts";
 import { check } from "./checking.ts";

@@ -1,3 +1,4 @@
+/** The reverse proxies of docs/behind-a-proxy.md, with the configuration of the guide. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { Agent, request as httpsRequest } from "node:https";
@@ -35,7 +36,9 @@ const caddyAlone = `{
 }
 `;
 
-/** For each proxy of the guide: what its file is called there, what is around it here, and how it is started. */
+/**
+ * For each proxy of the guide: its file name, the surrounding configuration here, and its start.
+ */
 const kinds = {
   nginx: {
     language: "nginx",
@@ -103,7 +106,7 @@ export function clientAt(address: string, { port, ca }: { port: number; ca: stri
       request.end(body);
     });
   return {
-    /** The response as soon as its head arrives. */
+    /** The response as soon as its header arrives. */
     open,
     async ask(method: string, path: string, asking?: Asking): Promise<Heard> {
       const answer = await open(method, path, asking);

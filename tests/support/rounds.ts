@@ -1,3 +1,4 @@
+/** Basic contracts that every kind of deployment must satisfy. */
 import { expect } from "bun:test";
 import { unknownId } from "./appliance.ts";
 import { inbox } from "./inbox.ts";

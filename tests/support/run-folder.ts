@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * Creates the folder of one run, open to all users as /tmp is: some servers drop root's rights and then write to it.
- * Its path has no blanks, because tests type the commands of the documents as they are printed there.
+ * Creates the folder of one run. It is writable by all users like /tmp, because some servers drop
+ * root's rights before they write. Its path has no blanks, because tests run documented commands
+ * with it unquoted.
  */
 export function createRunFolder(): string {
   const parent = /\s/.test(tmpdir()) ? "/tmp" : tmpdir();

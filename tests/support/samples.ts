@@ -1,6 +1,7 @@
+/** Valid settings of every monitor and channel type, with recognizable secrets. */
 import type { ChannelType } from "../../src/alerting/channels/kinds-schema.ts";
 
-/** What a new monitor of each type needs beyond its name. */
+/** Required fields of a new monitor of each type, in addition to its name. */
 export const newMonitors = {
   http: { url: "http://intranet.lan/health" },
   tcp: { host: "db.lan", port: 5432 },
@@ -35,7 +36,7 @@ export const newMonitors = {
 /** Part of every secret in tests: wherever it appears, a secret leaked. */
 export const canary = "CANARY-7f3a";
 
-/** What a monitor shows that it is, for ever, and the key to it; made for these tests. */
+/** A client certificate without expiry and its key, created for these tests. */
 export const clientCertificate = `-----BEGIN CERTIFICATE-----
 MIIBeDCCAR2gAwIBAgIUKusrMYbzNd/KeLrZ23Z5kmfNKFQwCgYIKoZIzj0EAwIw
 EDEOMAwGA1UEAwwFcHJvYmUwIBcNMjYxMTIzMDExNjE4WhgPMjEyNjEwMzAwMTE2
@@ -54,7 +55,7 @@ eC5wRI0uRM4129Ot2sNPqESO8hrPhakoNHKwLDHePbYcVZGnh8mnSpiv
 -----END PRIVATE KEY-----
 `;
 
-/** A secret that signs must be Base64. */
+/** A signing secret must be Base64. */
 export const signingCanary = `whsec_CANARY7f3a${"A".repeat(22)}`;
 
 const webhookUrl = `https://chat.example/hooks/${canary}`;
@@ -63,7 +64,7 @@ type NewChannel = {
   secrets: Record<string, string>;
   optional?: boolean;
   others: Record<string, unknown>;
-  /** Variants with secrets that exclude these. */
+  /** Variants whose secrets exclude these. */
   instead?: { secrets: Record<string, string>; others: Record<string, unknown> };
 };
 

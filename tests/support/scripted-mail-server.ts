@@ -1,3 +1,4 @@
+/** An SMTP server with scripted replies. */
 import type { Socket } from "node:net";
 import type { SmtpSettings } from "../../src/accounts/settings/schema.ts";
 import { listener } from "./checking.ts";

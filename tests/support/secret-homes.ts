@@ -1,3 +1,4 @@
+/** Records with every secret of a type, for tests that secrets stay with their address. */
 import { canary, clientCertificate, clientKey, newChannels, newMonitors } from "./samples.ts";
 
 type Own = Record<string, unknown>;

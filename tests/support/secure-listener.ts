@@ -1,3 +1,4 @@
+/** A TLS server with scripted behavior and client certificates. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+/** Servers of the executable on one rqlite cluster, and their clients. */
 import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "./appliance.ts";

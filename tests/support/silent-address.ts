@@ -7,8 +7,8 @@ const addressFamily = 2;
 const streams = 1;
 
 /**
- * A port of loopback that takes no connection and refuses none: it listens, nobody accepts, and its
- * queue is full, so that Linux drops whatever else arrives.
+ * A loopback port that neither accepts nor refuses connections. It listens with a full queue, so
+ * that Linux drops further requests.
  */
 export function silentAddress() {
   const { symbols: libc } = dlopen("libc.so.6", {

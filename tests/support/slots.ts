@@ -1,14 +1,17 @@
 import { phaseOf } from "../../src/monitoring/checks/rules.ts";
 
-/** A result of a check in its turn. */
+/** A result of a scheduled check. */
 export type Slotted = { key: number; at: number; latencyMs: number | null };
 
-/** Rounding of two times to milliseconds: their difference can be this much before the start of a check. */
+/**
+ * Times are rounded to milliseconds, so their difference can be this much before the start of a
+ * check.
+ */
 const roundingMs = 2;
 
 /**
- * Slots of their interval in which monitors have several results, and of those that lie wholly between two
- * moments the ones in which they have none; each in words.
+ * Slots in which a monitor has several results, and slots fully between the two times without a
+ * result; each as a sentence.
  */
 export function wrongSlots(
   rows: readonly Slotted[],

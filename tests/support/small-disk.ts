@@ -1,3 +1,4 @@
+/** A small disk that can be filled, made read-only and repaired. Needs root's rights. */
 import {
   closeSync,
   existsSync,

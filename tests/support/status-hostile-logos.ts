@@ -1,4 +1,6 @@
-/** SVG logos that try to run script or to load something from `origin`, in every way an SVG knows. */
+/**
+ * SVG logos that try to run a script or to load a file from `origin`, in every way that SVG has.
+ */
 const space = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"';
 const html = 'xmlns="http://www.w3.org/1999/xhtml"';
 
@@ -28,7 +30,10 @@ const elements = (origin: string) => [
   `<iframe ${html} srcdoc="&lt;script>parent.${run}&lt;/script>"/>`,
 ];
 
-/** Whole documents: one with all elements, and one for each attack that is outside the root's content. */
+/**
+ * Complete documents: one with all elements, and one for each attack that is outside the root's
+ * content.
+ */
 export const hostileLogos = (origin: string): [attack: string, svg: string][] => [
   [
     "elements, attributes and styles",

@@ -1,3 +1,4 @@
+/** Data of public pages: the typical page and extreme ones. */
 import type { DaySeconds, Reported, Scene, Shown, State } from "./status-world.ts";
 
 const day = 86_400;

@@ -1,3 +1,4 @@
+/** A machine with public pages in a described state, including their history. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { clientOf, machineWithKey, type Outside } from "./outside.ts";
@@ -158,7 +159,7 @@ async function reported(api: Outside, incident: Reported, monitors: readonly Mad
   return json.data.id as string;
 }
 
-/** Writes old days and incidents into the database, as an appliance that ran then would have. */
+/** Writes old days and incidents into the database, like an appliance that ran then. */
 function writePast(
   file: string,
   monitors: readonly MadeMonitor[],

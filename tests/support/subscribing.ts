@@ -1,3 +1,4 @@
+/** A public page with subscribers, a mail server and webhooks. */
 import { expect } from "bun:test";
 import { SubscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
 import { compiled } from "../../src/database/store.ts";
@@ -60,7 +61,7 @@ export async function publisher(page: object = {}, settings: Settings = {}) {
     useMail,
     signUp: (email: string, asking: Parameters<typeof get>[1] = {}) =>
       get("/status/ours/subscribe", { method: "POST", form: { email }, ...asking }),
-    /** Fans out pending events and sends due notices. */
+    /** Creates the notices of pending events and sends due ones. */
     send,
     /** Advances the clock by a number of seconds and sends due notices. */
     later: async (seconds: number) => {
@@ -133,7 +134,7 @@ export type Publisher = Awaited<ReturnType<typeof publisher>>;
 export const linkIn = ({ text }: Pick<Mail, "text">, verb: "confirm" | "unsubscribe") =>
   new RegExp(`https?://\\S+/${verb}/[\\w.-]+`).exec(text)?.[0] ?? "";
 
-/** Opens the link of a mail as a browser does, or presses its button. */
+/** Opens the link of a mail like a browser, or presses its button. */
 export async function follow(
   { get }: Pick<Publisher, "get">,
   link: string,

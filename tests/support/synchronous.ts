@@ -1,3 +1,4 @@
+/** Blocking access to rqlite with the interface of bun:sqlite. */
 import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import type { Parameter } from "../../src/database/store.ts";
 

@@ -1,3 +1,4 @@
+/** An HTTP server on loopback with scripted behavior that records its requests. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -1,8 +1,9 @@
 import { afterAll } from "bun:test";
 import { createRunFolder, removeRunFolder } from "./run-folder.ts";
 
-// Loaded before all tests. Every temporary folder of a run is inside one folder, so that nothing remains
-// when a worker is killed. `bun run verify` creates it for all workers; a direct `bun test` does so here.
+// Loaded before all tests. Every temporary folder of a run is inside one folder, so that nothing
+// remains after a worker is killed. `bun run verify` creates it for all workers, a direct `bun
+// test` here.
 if (process.env["TEST_RUN_FOLDER"] === undefined) {
   const folder = createRunFolder();
   process.env["TMPDIR"] = folder;

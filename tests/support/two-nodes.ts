@@ -1,3 +1,4 @@
+/** Two servers in the test's process on one rqlite database. */
 import type { Database } from "bun:sqlite";
 import { vaultOf } from "../../src/core/security/secrets.ts";
 import { RqliteClient } from "../../src/database/rqlite/client.ts";
@@ -55,7 +56,7 @@ export async function twoNodes(databases: readonly RqliteNode[], settings: Setti
   const nodes = [await start(), await start()] as const;
   const [{ appliance, app }] = nodes;
 
-  /** Our organization and theirs, as tests of one server have them, seen through one of the two. */
+  /** Our organization and theirs, as in tests of one server, seen through one of the two. */
   async function world() {
     const [ours, theirs] = [
       await newOrganization(appliance, app, "Ours"),

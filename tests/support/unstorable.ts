@@ -2,7 +2,7 @@ import { AppError } from "../../src/core/errors.ts";
 import type { Store } from "../../src/database/store.ts";
 import { writeHealth } from "../../src/database/write-health.ts";
 
-/** A database that accepts writes only while a test lets it, on the test's own clock. */
+/** A database that accepts writes only while a test allows it, with the test's clock. */
 export function unstorable(store: Store, time: { now: number }) {
   const atomic = store.atomic.bind(store);
   const clock = () => time.now;

@@ -41,7 +41,7 @@ const children = (parent: Parent, name: string) =>
     (child): child is XmlElement => child instanceof XmlElement && child.name === name,
   );
 
-/** A file is a suite, as is each group of tests in it. */
+/** A file is a suite, and so is each group of tests in it. */
 function casesIn(parent: Parent): Case[] {
   const inside = ({ attributes }: XmlElement, name: string) =>
     [attributes["name"], name].filter(Boolean).join(" > ");

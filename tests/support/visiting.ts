@@ -1,3 +1,4 @@
+/** People, sign-ins and browser clients of the admin page. */
 import { newId, randomToken, sha256 } from "../../src/core/ids.ts";
 import { timestamp } from "../../src/core/time/clock.ts";
 import type { Role } from "../../src/core/roles.ts";

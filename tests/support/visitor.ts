@@ -1,3 +1,4 @@
+/** An appliance with its public pages, seen by anonymous visitors. */
 import { expect } from "bun:test";
 import { networkLimit } from "../../src/http/access/rate-limit.ts";
 import { pageLock } from "../../src/status-pages/site/lock.ts";
@@ -35,9 +36,8 @@ type Page = { id: string; slug: string; [field: string]: unknown };
 type Past = Partial<HeartbeatRow> & { ago: number };
 
 /**
- * A dashboard, its engine and its public pages, as somebody without a key sees them. Pages are kept for a while
- * of a time that passes by `age` alone: what a test sets up before it looks is seen at once, what it changes then
- * after `restart`.
+ * A dashboard, its engine and its public pages, as seen without a key. Cached pages age only by
+ * `age`: data from before the first view is visible at once, later changes after `restart`.
  */
 export async function visitor({
   makingsPerMinute = 600,

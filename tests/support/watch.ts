@@ -1,10 +1,11 @@
+/** An appliance with a running check engine on a clock that the test advances. */
 import type { StoredStatus } from "../../src/core/statuses.ts";
 import type { LoggedEvent } from "../../src/events/catalogue.ts";
 import { readSince } from "../../src/events/log.ts";
 import { dashboard } from "./dashboard.ts";
 import { answer, target } from "./target.ts";
 
-/** A healthy event loop turns more often than this; a larger clock jump counts as a standstill. */
+/** A healthy event loop turns more often than this; a larger clock jump counts as a suspension. */
 const tickMs = 250;
 
 export type Beat = {

@@ -1,8 +1,8 @@
 /**
- * A script that tries every way in which a page can connect to each of these ports of loopback, and over UDP
- * to the last one; the element `#tried` says when all of them have come to something. The page needs
- * `/away?port=…`, which redirects to the port, `/worker.js`, of `serviceWorker`, and `/all-asked`, which
- * answers once the port that may be connected to was asked for all of `askedByWaysOut`.
+ * A script that connects to each of these loopback ports in every way a page can, and over UDP to
+ * the last one. The element `#tried` reports when all attempts have ended. The page needs
+ * `/away?port=…`, which redirects to the port, `/worker.js`, which contains `serviceWorker`, and
+ * `/all-asked`, which responds once the allowed port has all requests of `askedByWaysOut`.
  */
 export const waysOut = (ports: readonly number[], udpPort: number) => `
 const tried = [];

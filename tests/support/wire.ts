@@ -43,7 +43,7 @@ export async function dial(port: number, { secure = false } = {}) {
   };
 }
 
-/** The head of a request with an API key. */
+/** The header of a request with an API key. */
 export function head(
   start: string,
   key: string,

@@ -1,3 +1,4 @@
+/** Concurrent writers of incidents, and a check that no acknowledged write is lost. */
 import type { Outside } from "./outside.ts";
 
 const steps = ["identified", "monitoring", "resolved", "investigating"] as const;
@@ -53,8 +54,8 @@ export async function writeUntilGone({
 }
 
 /**
- * What is wrong with the incidents that writers left: nothing acknowledged may be missing, every incident is
- * whole, and the totals are what counting gives.
+ * Errors in the incidents of the writers: missing or incomplete acknowledged writes, and wrong
+ * totals.
  */
 export async function wrongIncidents(api: Outside, told: readonly Notified[]): Promise<string[]> {
   const wrong: string[] = [];

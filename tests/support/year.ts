@@ -1,3 +1,4 @@
+/** Fills a data directory with the history of an appliance that ran for a year. */
 import type { Database } from "bun:sqlite";
 import { commandLineScope } from "../../src/cli/support/with-data.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
@@ -57,8 +58,8 @@ const rows = {
 const noise = (n: number) => (n * 0.618033988749895) % 1;
 
 /**
- * An appliance that has run for so long: its monitors, channel and page are made through the API; what
- * time has added is written as recording would have, in the same order, only all at once.
+ * An appliance after a long run. Its monitors, channel and page are created through the API. The
+ * rows of that time are written directly, in the order in which recording would have written them.
  */
 export async function simulatedYear(data: DataDirectory, plan: Plan) {
   const { database, store, vault } = data;

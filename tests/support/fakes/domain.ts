@@ -12,7 +12,7 @@ const answering =
   (socket) =>
     void socket.once("data", () => socket.write(response(body, status, header)));
 
-/** A registry of example.org alone. */
+/** A registry that knows only example.org. */
 const registry =
   (domain: object): Answers =>
   (socket) =>

@@ -1,6 +1,9 @@
 import type { Duplex } from "node:stream";
 
-/** The server's side of one connection; `secure` begins TLS on it, with what was read of that, for protocols that do so by themselves. */
+/**
+ * The server's side of one connection. `secure` starts TLS on it, with bytes already read, for
+ * protocols that start TLS themselves.
+ */
 export type Answers = (socket: Duplex, secure: (socket: Duplex, unread?: Buffer) => Duplex) => void;
 
 type Common = {
@@ -27,7 +30,10 @@ type Stream = Common & {
   greeting?: Uint8Array;
   /** Start of an endless response. */
   flood: string | Uint8Array;
-  /** For types that know TLS: whether a connection begins with it or becomes secure later; `both` where the monitor says which. */
+  /**
+   * For types with TLS: whether a connection starts with it or becomes secure later; `both` if the
+   * monitor decides.
+   */
   tls?: "first" | "later" | "both";
 };
 

@@ -41,7 +41,7 @@ export const grpc: Fake = {
     [speaking(serving), "The server does not know the service.", { service: "other" }],
     [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for gRPC."],
   ],
-  // Settings, and then data of a stream that nobody opened.
+  // Settings, followed by data of an unopened stream.
   flood: Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
   tls: "first",
 };

@@ -1,7 +1,9 @@
 import type { Duplex } from "node:stream";
 import type { Answers } from "./fake.ts";
 
-/** What a server of mail answers to a line; null for nothing, and TLS begins after an answer that comes with `secure`. */
+/**
+ * A mail server's response to a line; null for none. With `secure`, TLS starts after the response.
+ */
 export type Reply = string | { secure: string } | null;
 
 /** Greets and responds line by line; `newSession` is called once per connection. */

@@ -19,7 +19,7 @@ export const salt = "abcdefghijklmnopqrst";
 /** Capability flag: the greeting names a plugin. */
 export const pluginAuth = 0x80000;
 const ssl = 0x0800;
-/** Of it the long password, a database, protocol 4.1 and its passwords. */
+/** Supported capabilities: long passwords, a database, protocol 4.1 and its passwords. */
 export const offered = 0x0001 + 0x0008 + 0x0200 + 0x8000 + ssl;
 
 /** Protocol version 10. */

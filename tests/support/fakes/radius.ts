@@ -4,7 +4,7 @@ import type { Fake } from "./fake.ts";
 
 const shared = `${canary}-shared`;
 
-/** Answers with this code, signed with this secret. */
+/** Responds with this code, signed with this secret. */
 const answering =
   (code: number, secret = shared) =>
   (request: Buffer) => {

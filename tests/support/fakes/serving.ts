@@ -1,3 +1,4 @@
+/** Starts fake servers over TCP, TLS and UDP on loopback. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -69,7 +70,7 @@ function continued(socket: Duplex, unread: Buffer): Duplex {
   return whole;
 }
 
-/** A service over UDP that answers each datagram; null is silence. */
+/** A UDP service that responds to each datagram; null sends no response. */
 export async function servingDatagrams(
   answers: (message: Buffer) => Uint8Array | null,
   { hostname = "127.0.0.1", port = 0 } = {},

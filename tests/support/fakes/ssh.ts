@@ -53,7 +53,7 @@ type Ways = {
   before?: Buffer[];
 };
 
-/** Agrees by Curve25519 and proves an Ed25519 key. */
+/** Negotiates Curve25519 and proves an Ed25519 key. */
 const server =
   ({
     init: own = init(),
