@@ -64,7 +64,7 @@ test("version reports the commit and time of the build", async () => {
 
 testWith(
   ["ssh-keygen"],
-  "checksums are signed with an SSH key, and a changed list is noticed",
+  "checksums are signed with an SSH key, and a changed list is rejected",
   async () => {
     await using box = machine();
     const at = (name: string) => join(box.directory, name);

@@ -34,8 +34,8 @@ describe("a channel that fails permanently is reported", () => {
   });
 
   for (const [what, isDefault] of [
-    ["where none is default", false],
-    ["where it is the only default one itself", true],
+    ["if there is no default channel", false],
+    ["if it is the only default channel", true],
   ] as const)
     test(`to all other enabled channels ${what}`, async () => {
       const { inbox, watched, later } = await pager();

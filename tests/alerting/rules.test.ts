@@ -53,30 +53,42 @@ const flapping: Memory = { ...changed(11), flappingSince: now - minute };
 
 describe("a change of state", () => {
   const cases: [string, Step, string][] = [
-    ["an outage is told to all channels", went("up > down"), "down to all"],
+    ["an outage is reported to all channels", went("up > down"), "down to all"],
     ["so is a degradation", went("up > degraded"), "degraded to all"],
     ["and an outage after it", went("degraded > down", { mail: "degraded" }), "down to all"],
-    ["and one that was told before", went("up > down", { mail: "down" }), "down to all"],
-    ["a recovery from what nobody was told is not told", went("down > up"), ""],
-    ["others to who was told", went("down > up", { chat: "down" }), "up to chat"],
+    ["and an outage that was already reported", went("up > down", { mail: "down" }), "down to all"],
+    ["a recovery from an unreported problem is not reported", went("down > up"), ""],
+    [
+      "another is reported to channels with the problem",
+      went("down > up", { chat: "down" }),
+      "up to chat",
+    ],
     ["of degradation, too", went("degraded > up", { mail: "degraded" }), "up to mail"],
     ["of flapping, too", went("down > up", { mail: "flapping", chat: "down" }), "up to all"],
-    ["but not to who is detached", went("down > up", { pager: "down" }), ""],
-    ["a first success is no news", went("pending > up"), ""],
-    ["a first failure is", went("pending > down"), "down to all"],
-    ["a pause makes no second outage", went("pending > down", everybody), ""],
-    ["but who doesn't know is told", went("pending > down", { mail: "down" }), "down to chat"],
-    ["so it is with maintenance", went("maintenance > down", { chat: "down" }), "down to mail"],
-    ["another state is news", went("maintenance > degraded", everybody), "degraded to all"],
+    ["but not to a detached channel", went("down > up", { pager: "down" }), ""],
+    ["a first success is not reported", went("pending > up"), ""],
+    ["a first failure is reported", went("pending > down"), "down to all"],
+    ["an outage is not reported again after a pause", went("pending > down", everybody), ""],
     [
-      "a recovery during it is told after it",
+      "except to a channel that was not notified",
+      went("pending > down", { mail: "down" }),
+      "down to chat",
+    ],
+    [
+      "the same is true of maintenance",
+      went("maintenance > down", { chat: "down" }),
+      "down to mail",
+    ],
+    ["a new state is reported", went("maintenance > degraded", everybody), "degraded to all"],
+    [
+      "a recovery during it is reported afterwards",
       went("maintenance > up", { mail: "down" }),
       "up to mail",
     ],
-    ["a maintenance is not told", went("down > maintenance", { mail: "down" }), ""],
+    ["maintenance is not reported", went("down > maintenance", { mail: "down" }), ""],
     ["nor is a pause", went("down > pending", { mail: "down" }), ""],
-    ["of a muted monitor nobody is told", went("up > down", {}, { to: muted }), ""],
-    ["not even of the end", went("down > up", { mail: "down" }, { to: muted }), ""],
+    ["a muted monitor is not reported", went("up > down", {}, { to: muted }), ""],
+    ["nor is its recovery", went("down > up", { mail: "down" }, { to: muted }), ""],
   ];
   test.each(cases)("%s", (_, step, wanted) => expect(said(step)).toBe(wanted));
 
@@ -156,10 +168,14 @@ describe("flapping", () => {
   });
 
   const ends: [string, Step | null, string][] = [
-    ["then all are told of an outage", then("down", everybody), "down to all"],
+    ["then an outage is reported to all", then("down", everybody), "down to all"],
     ["or a degradation", then("degraded"), "degraded to all"],
-    ["or a recovery those who know of flapping", then("up", { chat: "flapping" }), "up to chat"],
-    ["and nobody else", then("up"), ""],
+    [
+      "or a recovery to channels that were notified of flapping",
+      then("up", { chat: "flapping" }),
+      "up to chat",
+    ],
+    ["and to no others", then("up"), ""],
     ["nothing while it is paused", then("pending"), ""],
     ["nothing under maintenance", then("maintenance"), ""],
     ["nothing while it is muted", then("down", {}, muted), ""],

@@ -84,7 +84,7 @@ function serialAt(port: number): Promise<string> {
 
 testWith(
   ["openssl"],
-  "SIGHUP gives new connections the new certificate; streams and requests that have begun go on",
+  "SIGHUP gives new connections the new certificate; running streams and requests continue",
   async () => {
     await using made = await secureServer();
     const { port, used } = made;
@@ -144,7 +144,7 @@ testWith(
   },
 );
 
-testWith(["openssl"], "files that are no certificate with its key change nothing", async () => {
+testWith(["openssl"], "an invalid certificate or a wrong key changes nothing", async () => {
   await using made = await secureServer();
   const { used } = made;
   const serial = serialOf(used.cert);
@@ -176,7 +176,7 @@ testWith(["openssl"], "files that are no certificate with its key change nothing
   expect(await made.serials()).toEqual([serialOf(other.cert), serialOf(other.cert)]);
 });
 
-testWith([], "SIGHUP ends no server that has no certificate", async () => {
+testWith([], "SIGHUP does not end a server without a certificate", async () => {
   await using box = await machineWithKey();
   const { url, child } = await box.serve();
   child.kill("SIGHUP");
@@ -190,7 +190,7 @@ testWith([], "SIGHUP ends no server that has no certificate", async () => {
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
-testWith([], "SIGHUP ends a server on a terminal, whose window was closed", async () => {
+testWith([], "SIGHUP ends a server on a terminal whose window was closed", async () => {
   await using box = await machineWithKey();
   const running = Promise.withResolvers<void>();
   let text = "";

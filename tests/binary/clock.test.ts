@@ -28,7 +28,7 @@ function settableClock(directory: string) {
 
 testWith(
   ["faketime"],
-  "a clock that jumps back by three days and ahead by six takes nobody for down and stops no check",
+  "a clock that jumps back three days and ahead six reports no monitor as down and stops no check",
   async () => {
     await using box = await machineWithKey();
     await using shop = await target();

@@ -76,7 +76,7 @@ test("a request that is half received at a stop still gets its response", async 
   expect(json.data.map(({ title }: { title: string }) => title)).toEqual(["Slow"]);
 });
 
-testWith(["strace"], "between a commit and its answer lies a sync of the log", async () => {
+testWith(["strace"], "the log is synced between a commit and its response", async () => {
   await using box = await machineWithKey();
   const { url, child } = await box.serve({ flags: unlimited });
   const api = clientOf(url, box.key);

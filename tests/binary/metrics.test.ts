@@ -105,7 +105,7 @@ test("every public path is counted under its pattern", async () => {
   expect(scrape.text).not.toContain("canary");
 });
 
-testWith(["promtool"], "Prometheus' linter takes what the executable says", async () => {
+testWith(["promtool"], "Prometheus' linter accepts the metrics of the executable", async () => {
   expect(await lintedBy(await (await box.scrape(first)).text())).toBe("");
   expect(await lintedBy(await (await box.scrape(box.key)).text())).toBe("");
 });

@@ -20,7 +20,7 @@ const names = { SLUG: "acme-public", TOKEN: "FAKEpushTokenAcmeNightly00000001", 
 
 testWith(
   ["curl"],
-  "every command of the document on moving, typed in its order, leads to the same pages, badges and push jobs",
+  "the commands of the document on moving, run in order, preserve pages, badges and push jobs",
   async () => {
     const directory = newDirectory();
     symlinkSync(binary, join(directory, "signalbox"));

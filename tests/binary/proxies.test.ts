@@ -41,39 +41,43 @@ async function behind(program: (typeof reverseProxies)[number]) {
 
 for (const program of reverseProxies)
   describe(`behind ${program}, configured as in the guide`, () => {
-    testWith([program, "openssl"], "people come in over TLS, each as themselves", async () => {
-      await using made = await behind(program);
-      const { client, headers, origin, proxy } = made;
-      expect(made.setCookie).toEndWith("; Secure");
-      const sessions = await client.ask("GET", "/dashboard/sessions/", { headers });
-      expect(sessions.json.data.map((one: { address: unknown }) => one.address)).toEqual([
-        "127.0.0.2",
-      ]);
-      const push = JSON.stringify({ type: "push", name: "Job" });
-      const monitors = "/dashboard/api/v1/monitors/";
-      const asking = { headers: { ...headers, ...spoofed }, body: push };
-      const { json } = await client.ask("POST", monitors, asking);
-      expect(json.data.pushUrl).toStartWith(`${origin}/push/`);
+    testWith(
+      [program, "openssl"],
+      "people connect over TLS, each with their own address",
+      async () => {
+        await using made = await behind(program);
+        const { client, headers, origin, proxy } = made;
+        expect(made.setCookie).toEndWith("; Secure");
+        const sessions = await client.ask("GET", "/dashboard/sessions/", { headers });
+        expect(sessions.json.data.map((one: { address: unknown }) => one.address)).toEqual([
+          "127.0.0.2",
+        ]);
+        const push = JSON.stringify({ type: "push", name: "Job" });
+        const monitors = "/dashboard/api/v1/monitors/";
+        const asking = { headers: { ...headers, ...spoofed }, body: push };
+        const { json } = await client.ask("POST", monitors, asking);
+        expect(json.data.pushUrl).toStartWith(`${origin}/push/`);
 
-      const elsewhere = { ...headers, Origin: "https://evil.io" };
-      const foreign = await client.ask("POST", monitors, { headers: elsewhere, body: push });
-      expect(foreign.status).toBe(403);
-      const rebound = { ...headers, Host: "evil.io", "X-Forwarded-Host": publicName };
-      const { text } = await client.ask("GET", "/", { headers: rebound });
-      expect(text).not.toContain("<html");
+        const elsewhere = { ...headers, Origin: "https://evil.io" };
+        const foreign = await client.ask("POST", monitors, { headers: elsewhere, body: push });
+        expect(foreign.status).toBe(403);
+        const rebound = { ...headers, Host: "evil.io", "X-Forwarded-Host": publicName };
+        const { text } = await client.ask("GET", "/", { headers: rebound });
+        expect(text).not.toContain("<html");
 
-      const look = { headers: { Origin: origin, ...spoofed }, body: '{"token":"wrong"}' };
-      using guessing = clientAt("127.0.0.3", proxy);
-      const statuses: number[] = [];
-      while (statuses.length < 11)
-        statuses.push((await guessing.ask("POST", "/dashboard/invitations/look", look)).status);
-      expect(statuses).toEqual([...Array<number>(10).fill(404), 429]);
-      expect((await client.ask("POST", "/dashboard/invitations/look", look)).status).toBe(404);
-    });
+        const look = { headers: { Origin: origin, ...spoofed }, body: '{"token":"wrong"}' };
+        using guessing = clientAt("127.0.0.3", proxy);
+        const statuses: number[] = [];
+        while (statuses.length < 11)
+          statuses.push((await guessing.ask("POST", "/dashboard/invitations/look", look)).status);
+        expect(statuses).toEqual([...Array<number>(10).fill(404), 429]);
+        expect((await client.ask("POST", "/dashboard/invitations/look", look)).status).toBe(404);
+      },
+    );
 
     testWith(
       [program, "openssl"],
-      "live pages hear at once, and what is sent arrives whole",
+      "live pages get events at once, and uploads arrive complete",
       async () => {
         await using made = await behind(program);
         const { client, headers, proxy } = made;

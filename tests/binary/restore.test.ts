@@ -215,7 +215,7 @@ const calls = ["mkdir", "write", "pwrite64", "fsync", "rename", "link", "unlink"
 
 testWith(
   ["strace"],
-  "killed at any step, a restore leaves the old data or the new, with its key",
+  "a restore that is killed at any step leaves the old data or the new, with its key",
   async () => {
     await using old = await machineOf("Old");
     await using fresh = await machineOf("New");

@@ -18,7 +18,7 @@ const variants: Record<string, string[]> = {
 const unitOf = (args: string[]) => succeeded(signalbox(["service", "print", ...args]));
 
 describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
-  testWith(["systemd-analyze"], "is one that systemd takes without a warning", async () => {
+  testWith(["systemd-analyze"], "is accepted by systemd without a warning", async () => {
     await using box = machine();
     const file = join(box.directory, "signalbox.service");
     const unit = await unitOf(args);
@@ -31,7 +31,7 @@ describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
     expect([exitCode, warnings.join("\n")]).toEqual([0, ""]);
   });
 
-  testWith(["systemd-analyze"], "exposes the machine by 2.0 at most", async () => {
+  testWith(["systemd-analyze"], "has an exposure level of at most 2.0", async () => {
     await using box = machine();
     const file = join(box.directory, "signalbox.service");
     await Bun.write(file, await unitOf(args));
@@ -43,7 +43,7 @@ describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
     ]);
   });
 
-  testWith(["plistutil"], "is, for macOS, a property list with the same command", async () => {
+  testWith(["plistutil"], "is a property list with the same command on macOS", async () => {
     await using box = machine();
     const file = join(box.directory, "signalbox.plist");
     await Bun.write(file, await unitOf(["--launchd", ...args]));
@@ -101,37 +101,33 @@ test.each([
   },
 );
 
-testWith(
-  ["socat"],
-  "systemd hears when it is ready, that it lives, and that it stops",
-  async () => {
-    await using box = machine();
-    const socket = join(box.directory, "notify");
-    const listener = Bun.spawn(["socat", "-u", `UNIX-RECV:${socket}`, "STDOUT"], {
-      stdout: "pipe",
-    });
-    while (
-      !(await Bun.file(socket)
-        .stat()
-        .catch(() => null))
-    )
-      await Bun.sleep(5);
-    const heard = listener.stdout.pipeThrough(new TextDecoderStream()).getReader();
-    let text = "";
-    const hears = async (state: string) => {
-      while (!text.includes(state)) text += (await heard.read()).value;
-    };
-    const env = { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: "200000" };
-    const server = await box.serve({ env });
-    await hears("READY=1");
-    await hears("WATCHDOG=1WATCHDOG=1");
-    expect(await server.stop()).toBe(0);
-    await hears("STOPPING=1");
-    listener.kill();
-  },
-);
+testWith(["socat"], "systemd is notified of readiness, watchdog beats and the stop", async () => {
+  await using box = machine();
+  const socket = join(box.directory, "notify");
+  const listener = Bun.spawn(["socat", "-u", `UNIX-RECV:${socket}`, "STDOUT"], {
+    stdout: "pipe",
+  });
+  while (
+    !(await Bun.file(socket)
+      .stat()
+      .catch(() => null))
+  )
+    await Bun.sleep(5);
+  const heard = listener.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  const hears = async (state: string) => {
+    while (!text.includes(state)) text += (await heard.read()).value;
+  };
+  const env = { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: "200000" };
+  const server = await box.serve({ env });
+  await hears("READY=1");
+  await hears("WATCHDOG=1WATCHDOG=1");
+  expect(await server.stop()).toBe(0);
+  await hears("STOPPING=1");
+  listener.kill();
+});
 
-testWith(["socat"], "a watchdog that another process keeps is left alone", async () => {
+testWith(["socat"], "another process's watchdog is left alone", async () => {
   await using box = machine();
   const env = { ...process.env, WATCHDOG_USEC: "1000", WATCHDOG_PID: "1" };
   const server = await box.serve({ env });

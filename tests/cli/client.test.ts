@@ -136,7 +136,7 @@ test("an error of the server keeps its code and message", async () => {
 
 testWith(
   ["openssl"],
-  "a certificate of one's own authority is believed once it is named",
+  "a certificate of a private authority is trusted once the authority is given",
   async () => {
     const folder = newDirectory();
     writeCertificates(folder);

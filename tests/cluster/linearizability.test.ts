@@ -43,7 +43,7 @@ describe("the checker", () => {
       false,
     ],
     [
-      "an unknown one that happened before it began",
+      "an unknown one that happened before its start",
       [read(0, 1, ["a"]), post("a", 2, 3, null)],
       false,
     ],

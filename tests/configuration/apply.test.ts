@@ -399,7 +399,7 @@ const wrong: [what: string, document: unknown, path: string, message: RegExp][] 
     /at least 5/,
   ],
   [
-    "a default that nothing takes",
+    "a default that no record has",
     { defaults: { monitors: { colour: 1 } } },
     "defaults.monitors.colour",
     /is not a field/,
@@ -442,7 +442,7 @@ const wrong: [what: string, document: unknown, path: string, message: RegExp][] 
     /must be after/,
   ],
   [
-    "a page nobody can open",
+    "a password page without a password",
     { statusPages: { p: { slug: "p", visibility: "password" } } },
     "statusPages.p.password",
     /is required/,
@@ -454,7 +454,7 @@ const wrong: [what: string, document: unknown, path: string, message: RegExp][] 
     /must be the key/,
   ],
   [
-    "two own pages",
+    "two default pages",
     { statusPages: { p: { default: true }, q: { default: true } } },
     "statusPages.q.default",
     /one page alone/,

@@ -62,7 +62,7 @@ const wrong: [what: string, text: string, said: RegExp][] = [
     /^a\.yaml:3:10: the variable HOST is not set$/,
   ],
   [
-    "a variable called as what every object has",
+    "a variable with the name of an object's property",
     "x-a: ${constructor}",
     /^a\.yaml:1:6: the variable constructor is not set$/,
   ],

@@ -62,16 +62,20 @@ describe("splitting off the secrets", () => {
 describe("merging a patch", () => {
   const whole = { ...record, token: "t", auth, headers: { "X-A": "1", "X-B": "2" } };
   const cases: [does: string, patch: Record<string, unknown>, changed: object][] = [
-    ["absent and undefined keep", { name: undefined }, {}],
+    ["absent and undefined values leave fields unchanged", { name: undefined }, {}],
     ["null clears", { token: null, auth: null }, { token: null, auth: null }],
-    ["what holds a secret is merged", { auth: { user: "y" } }, { auth: { user: "y", pass: "p" } }],
     [
-      "a secret within is cleared by null",
+      "an object with a secret is merged",
+      { auth: { user: "y" } },
+      { auth: { user: "y", pass: "p" } },
+    ],
+    [
+      "a secret in an object is cleared by null",
       { auth: { user: "x", pass: null } },
       { auth: { user: "x", pass: null } },
     ],
     [
-      "of headers null keeps, an absent name is removed and a new one needs its value",
+      "a null header is unchanged, an absent one is removed, and a new one needs its value",
       { headers: { "x-a": null, "X-C": "3", "X-D": null } },
       { headers: { "x-a": "1", "X-C": "3", "X-D": null } },
     ],

@@ -47,7 +47,7 @@ async function runAge(args: string[], words: string) {
   return { exitCode: await child.exited, output };
 }
 
-testWith(["age"], "the age program opens an encrypted file, and the reverse", async () => {
+testWith(["age"], "the age program opens an encrypted file, and vice versa", async () => {
   const plain = randomBytes(3 * chunk + 5);
   const file = await encrypt(plain, passphrase, 17);
   expect(await runAge(["-d", "-o", `${file}.opened`, file], passphrase)).toMatchObject({

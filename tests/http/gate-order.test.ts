@@ -31,17 +31,17 @@ const steps: [rule: string, expected: [number, string], wrong: Wrong][] = [
     { key: "none", method: "PUT", path: incidents },
   ],
   [
-    "a read key that writes to an unknown path is told that there is none",
+    "a read key that writes to an unknown path gets 404",
     [404, "NOT_FOUND"],
     { key: "read", method: "POST", path: "/api/v1/nothing" },
   ],
   [
-    "a read key with a wrong method is told which methods there are",
+    "a read key with a wrong method gets the allowed methods",
     [405, "METHOD_NOT_ALLOWED"],
     { key: "read", method: "PUT", path: incidents },
   ],
   [
-    "an exhausted read key that writes is forbidden to",
+    "an exhausted read key that writes is forbidden",
     [403, "FORBIDDEN"],
     { key: "read", method: "POST", path: incidents, exhausted: true },
   ],
@@ -72,7 +72,7 @@ const steps: [rule: string, expected: [number, string], wrong: Wrong][] = [
     { key: "write", method: "POST", path: incidents, options: { raw: long } },
   ],
   [
-    "an unreadable body beside an unknown parameter is unreadable",
+    "an unreadable body with an unknown parameter is unreadable",
     [400, "INVALID_JSON"],
     { key: "write", method: "POST", path: `${incidents}?x=1`, options: { raw: "{" } },
   ],

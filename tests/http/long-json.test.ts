@@ -83,7 +83,7 @@ const costly: Record<string, { body: string; path: string; code?: string }> = {
     path: "",
     code: "INVALID_JSON",
   },
-  "a text that never ends": {
+  "an unterminated text": {
     body: `{"monitors":{"a":"${"x".repeat(100_000)}`,
     path: "",
     code: "INVALID_JSON",

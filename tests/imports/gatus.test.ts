@@ -667,17 +667,17 @@ describe("A message about Gatus' files", () => {
       /config\.yaml:3:1: this key is there twice/,
     ],
     [
-      "says that it is a ConfigMap",
+      "is recognized as a ConfigMap",
       "apiVersion: v1\nkind: ConfigMap\ndata: {config.yaml: x}",
       /Kubernetes ConfigMap. Save the text under data \(config\.yaml\)/,
     ],
     [
-      "says that it is a template",
+      "is recognized as a template",
       "endpoints:\n{{- range .Values.all }}\n  - name: {{ .name }}\n{{- end }}",
       /it is a template .*Render it first/,
     ],
     [
-      "says that it has several documents",
+      "is rejected with several documents",
       "endpoints: []\n---\nendpoints: []",
       /several YAML documents/,
     ],

@@ -68,13 +68,13 @@ describe("a file that takes too long or too much memory is rejected with its rea
       /its table monitor_tag has more than 200,000 rows/,
     ],
     [
-      "a list of tables that never ends",
+      "an endless list of tables",
       () => changed(makeSchemaEndless),
       /reading it takes longer than 1 s\. Nothing was changed/,
       { seconds: 1 },
     ],
     [
-      "a list of tables that never ends, in memory",
+      "an endless list of tables, limited by memory",
       () => changed(makeSchemaEndless),
       /reading it takes more than 1 bytes of memory\. Nothing was changed/,
       { memoryBytes: 1 },

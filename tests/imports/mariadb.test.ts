@@ -55,7 +55,7 @@ async function copied(from: string, sql: SQL) {
 
 testWith(
   ["mariadbd", "mariadb-install-db"],
-  "an Uptime Kuma on MariaDB comes in as the same one in a file does",
+  "an Uptime Kuma on MariaDB is imported like the same one in a file",
   async () => {
     const password = "kuma-in-mariadb";
     await using server = await mariadbServer(password);

@@ -70,9 +70,9 @@ const additions: Record<string, (at: { api: Client; path: string; updateId: stri
   };
 
 const full = {
-  "as many entries as it can have": (made: Appliance & { id: string }) =>
+  "the maximum number of entries": (made: Appliance & { id: string }) =>
     fill(made, made.id, incidentBounds.entries.value - 1),
-  "as much text as it can have": (made: Appliance & { id: string }) =>
+  "the maximum length of text": (made: Appliance & { id: string }) =>
     fill(made, made.id, 1, "ä".repeat(incidentBounds.text.value / 2 - 8)),
 };
 

@@ -30,7 +30,7 @@ const crafted = {
   "a text that nearly matches everywhere": ["ä".repeat(498) + "öx", `${"ä".repeat(99)}x`],
   "a plain text that nearly matches everywhere": ["a".repeat(499), `${"a".repeat(99)}b`],
   "many different letters": [letters.join("").repeat(15), `${letters.join("").repeat(3)}x`],
-  "what were wildcards": ["%_".repeat(250), "%_*?[a]".repeat(14)],
+  "the wildcards of other languages": ["%_".repeat(250), "%_*?[a]".repeat(14)],
 } as const;
 
 for (const [what, [title, q]] of Object.entries(crafted))

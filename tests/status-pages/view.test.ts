@@ -111,18 +111,18 @@ describe("a day", () => {
       "100 % up, 1 s degraded",
     ],
     [
-      "of nothing but maintenance is told as such",
+      "of nothing but maintenance is shown as such",
       "maintenance",
       { maintenanceSeconds: 3_600 },
       "1 h maintenance",
     ],
     [
-      "judges what was measured beside maintenance",
+      "is judged by its measurements outside of maintenance",
       "down",
       { downSeconds: 60, maintenanceSeconds: 86_340 },
       "0.00 % up, 1 min down, 23 h 59 min maintenance",
     ],
-    ["in which nothing could be measured has no data", "none", {}, "no data"],
+    ["without measurements has no data", "none", {}, "no data"],
   ];
   for (const [words, tone, fields, text] of cases)
     test(words, () =>

@@ -21,8 +21,8 @@ const without: Record<string, string[]> = {
     'dashboard["monitor-groups"].order.put(order)',
     "uploads({ id }).put(part,",
   ],
-  "its list does not tell in which state it read each": ['v1["monitor-groups"]({ id }).delete()'],
-  "nobody edits it": [
+  "its list does not have the version of each record": ['v1["monitor-groups"]({ id }).delete()'],
+  "can't be edited": [
     "v1.incidents({ id: incidentId }).notes({ noteId: id }).delete()",
     "pageRoutes(pageId).subscribers({ subscriberId: id }).delete()",
     "dashboard.people({ id }).delete()",
@@ -31,7 +31,7 @@ const without: Record<string, string[]> = {
     "dashboard.organizations({ id }).delete()",
     "dashboard.invitations({ id }).delete()",
   ],
-  "one's own, or of those who run the appliance; its route takes none": [
+  "of the person or the appliance, whose routes have no versions": [
     "dashboard.backup.schedule.patch(planOf(values))",
     'dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) })',
   ],
@@ -48,18 +48,18 @@ test("every edit and deletion in the page names the version that the person saw"
 
 /** Calls of forms without an idempotency key, by reason. */
 const withoutKey: Record<string, string[]> = {
-  "keeps nothing": [
+  "stores nothing": [
     "dashboard.monitors.try.post(body)",
     'dashboard["alert-channels"].try.post(newBody(type, values))',
     'dashboard.settings["test-mail"].post(body)',
     "dashboard.invitations.look.post({ token })",
   ],
-  "is done once by what it is": [
+  "happens once by its nature": [
     'dashboard["set-up"].post({ ...values, timeZone })',
     "dashboard.invitations.accept.post({ token, ...fields })",
     'dashboard["api-keys"]({ id: revoking.id }).revoke.post()',
   ],
-  "of a person or the appliance, whose routes keep no answers": [
+  "of a person or the appliance, whose routes store no responses": [
     "dashboard.backup.schedule.run.post()",
     "dashboard.backup.schedule.patch(planOf(values))",
     "dashboard.organizations.post({ name, timeZone })",

@@ -54,8 +54,8 @@ test("during 1,000 wrong attempts from one address, the owner signs in from anot
 });
 
 for (const [where, address, isKnown] of [
-  ["where somebody has signed in before", "10.2.0.1", true],
-  ["where nobody was ever seen", "10.2.0.2", false],
+  ["a network with earlier sign-ins", "10.2.0.1", true],
+  ["an unknown network", "10.2.0.2", false],
 ] as const)
   test(`during attempts from 20 networks, the owner signs in from ${where} before most of them`, async () => {
     using _ = hashedInFull();

@@ -35,7 +35,7 @@ describe("encryption", () => {
 
   const modes = ["starttls", "tls"] as const;
 
-  testWith(["openssl"], "comes first, then the user and the password, then the mail", async () => {
+  testWith(["openssl"], "precedes the user and the password, which precede the mail", async () => {
     trust();
     for (const tls of modes)
       for (const host of ["localhost", "127.0.0.1"]) {
@@ -47,7 +47,7 @@ describe("encryption", () => {
       }
   });
 
-  testWith(["openssl"], "with a certificate that is not to be trusted sends nothing", async () => {
+  testWith(["openssl"], "with an untrusted certificate sends nothing", async () => {
     const reasons = {
       good: "The certificate's chain is incomplete, or its authority is not trusted.",
       selfSigned: "The certificate is self-signed, so it is not trusted.",
@@ -96,7 +96,7 @@ describe("encryption", () => {
     expect(server.mails).toEqual([]);
   });
 
-  testWith(["openssl"], "is not used where the settings say none", async () => {
+  testWith(["openssl"], "is not used if the settings turn it off", async () => {
     await using server = await mailServer({}, certified("selfSigned"));
     expect(await outcomeOf(server.smtp({ tls: "none" }))).toEqual(delivered);
     expect(server.mail()).toMatchObject({ secure: false, user: null });

@@ -16,7 +16,7 @@ describe("over TLS", () => {
 
   testWith(
     ["openssl"],
-    "an address that takes the connection and is silent then does not hold up the next",
+    "an address that accepts the connection and then stays silent does not delay the next",
     async () => {
       const { context, end } = dialing();
       await using silent = await listener((socket) => void socket.resume());
@@ -30,7 +30,7 @@ describe("over TLS", () => {
     },
   );
 
-  testWith(["openssl"], "a certificate's end is known, and what is wrong with it", async () => {
+  testWith(["openssl"], "a certificate's expiry is reported, and its error", async () => {
     const issues = {
       good: "The certificate's chain is incomplete, or its authority is not trusted.",
       selfSigned: "The certificate is self-signed, so it is not trusted.",
@@ -52,7 +52,7 @@ describe("over TLS", () => {
     }
   });
 
-  testWith(["openssl"], "the server learns what is to be spoken", async () => {
+  testWith(["openssl"], "the protocol is negotiated by ALPN", async () => {
     const { context, end } = dialing();
     await using server = await secureListener("good", {
       protocols: ["http/1.1", "h2"],
@@ -64,7 +64,7 @@ describe("over TLS", () => {
     end();
   });
 
-  testWith(["openssl"], "large writes arrive whole, too", async () => {
+  testWith(["openssl"], "large writes arrive completely, too", async () => {
     const { context, end } = dialing();
     let received = 0;
     const greets = (socket: TLSSocket) =>
@@ -85,7 +85,7 @@ describe("over TLS", () => {
 
   testWith(
     ["openssl"],
-    "the end of its check closes it, though the other side reads nothing",
+    "the end of its check closes it, even if the other side does not read",
     async () => {
       if (!knowsConnections) return;
       const { context, end } = dialing();

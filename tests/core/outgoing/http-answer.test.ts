@@ -111,7 +111,7 @@ describe("a response ends", () => {
       "hello",
     ],
     [
-      "after its length said twice alike",
+      "after its length, given twice with the same value",
       head("HTTP/1.1 200 OK", "Content-Length: 2", "Content-Length: 2") + "ok",
       "GET",
       "ok",
@@ -125,7 +125,7 @@ describe("a response ends", () => {
       "hello",
     ],
     [
-      "after its chunks, whatever its length says",
+      "after its chunks, whatever its Content-Length",
       head("HTTP/1.1 200 OK", "Content-Length: 1", "Transfer-Encoding: Chunked") +
         chunked("hello") +
         "000\r\n\r\n",

@@ -12,7 +12,7 @@ const authorities = (body: unknown) => ({ body: { certificateAuthorities: body }
 
 testWith(
   ["openssl"],
-  "what an organization trusts counts for its checks from the next one on, and for no other's",
+  "an organization's trusted authorities apply to its next check, and to no other organization",
   async () => {
     const made = await testAppliance();
     await using server = await secureListener("good");
@@ -60,7 +60,7 @@ test("an invalid certificate is rejected as an authority", async () => {
   expect((await ours.api("GET", path)).json.data.certificateAuthorities).toBe(null);
 });
 
-testWith(["openssl"], "a client certificate is saved with its own key alone", async () => {
+testWith(["openssl"], "a client certificate is saved only with its matching key", async () => {
   const { ours } = await testAppliance();
   const http = { type: "http", url: "https://shop.lan/", clientCertificate, clientKey };
   const docker = { type: "docker", host: "docker.lan", container: "shop", clientCertificate };

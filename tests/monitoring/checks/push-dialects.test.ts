@@ -156,12 +156,12 @@ for (const { path, methods, dialect } of pushRoutes)
       ["XML", body("<status>down</status>", "application/xml"), 415],
       ["a multipart form without a boundary", body("x", "multipart/form-data"), 422],
       [
-        "UTF-16 without a word",
+        "UTF-16 without a charset",
         body(Buffer.from("status=down", "utf16le") as Uint8Array<ArrayBuffer>, formType),
         422,
       ],
       [
-        "JSON in UTF-16 without a word",
+        "JSON in UTF-16 without a charset",
         body(
           Buffer.from('{"status":"down"}', "utf16le") as Uint8Array<ArrayBuffer>,
           "application/json",

@@ -10,7 +10,7 @@ import {
 } from "../../support/real-targets.ts";
 
 describe("nginx", () => {
-  testWith(["nginx", "openssl"], "is up over http, with what its answers hold", async () => {
+  testWith(["nginx", "openssl"], "is up over http, with the content of its responses", async () => {
     await using site = await nginx();
     const at = (path: string) => `http://127.0.0.1:${site.httpPort}${path}`;
     expect(await check("http", { url: at("/") })).toMatchObject({ status: "up" });
@@ -77,7 +77,7 @@ describe("nginx", () => {
 
 describe("dnsmasq", () => {
   for (const [recordType, { host, values }] of Object.entries(zone))
-    testWith(["dnsmasq"], `answers ${recordType} records`, async () => {
+    testWith(["dnsmasq"], `returns ${recordType} records`, async () => {
       await using server = await dnsmasq();
       const asked = { host, recordType, resolver: `127.0.0.1:${server.port}` };
       const found = await check("dns", { ...asked, expected: values });

@@ -158,7 +158,7 @@ describe("a rule in local time", () => {
       ["2026-04-04T13:00Z – 2026-04-05T13:30Z", "2026-04-05T13:30Z – 2026-04-06T13:30Z"],
     ],
     [
-      "the days after one that was an hour longer, where the window began",
+      "the days after a first day that was an hour longer",
       times("2026-10-25T00:00+02:00", 25, "FREQ=DAILY", "Europe/Berlin"),
       "2026-10-24T22:00Z",
       ["2026-10-24T22:00Z – 2026-10-25T23:00Z", "2026-10-25T23:00Z – 2026-10-26T23:00Z"],

@@ -44,7 +44,7 @@ describe("secrets", () => {
   const header = { "headers.X-Api-Key": canary };
   const both = { bearerToken: canary, "basicAuth.password": canary, ...header };
   const changes: [does: string, patch: object, left: Record<string, string>][] = [
-    ["absent keeps all", { name: "Renamed" }, both],
+    ["an absent field changes nothing", { name: "Renamed" }, both],
     ["null clears the token", { bearerToken: null }, { "basicAuth.password": canary, ...header }],
     [
       "null clears the user and the password",

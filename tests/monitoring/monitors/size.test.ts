@@ -9,7 +9,7 @@ const http = { type: "http", name: "Intranet", url };
 
 /** Monitors that are too large, with their largest field. */
 const large: Record<string, { fields: object; field: string; message: string }> = {
-  "a body beside many assertions": {
+  "a body and many assertions": {
     fields: {
       ...http,
       method: "POST",
@@ -80,7 +80,7 @@ for (const [what, { fields, field, message }] of Object.entries(large))
 
 test("a larger monitor stored by an earlier version can be changed but can't grow", async () => {
   const { ours, database } = await testAppliance();
-  const { fields } = large["a body beside many assertions"] ?? {};
+  const { fields } = large["a body and many assertions"] ?? {};
   const { assertions, ...others } = fields as { assertions: object[] };
   const { id } = (await ours.api("POST", path, { body: others })).json.data;
   database

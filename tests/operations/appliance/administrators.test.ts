@@ -228,7 +228,7 @@ describe("an upgrade of older data", () => {
       ["Bea", "Cleo"],
     ],
     [
-      "the first owner of the oldest organization, where nobody owns all",
+      "the first owner of the oldest organization, if no one owns all",
       {
         Zoe: { a: "admin", b: "admin" },
         Ada: { a: "owner" },
@@ -243,7 +243,7 @@ describe("an upgrade of older data", () => {
       ["Ada"],
     ],
     [
-      "whoever came first, where nobody owns any",
+      "the first person, if there are no owners",
       { Zoe: { b: "viewer" }, Ada: { a: "admin" } },
       ["Zoe"],
     ],

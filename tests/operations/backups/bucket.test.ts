@@ -32,7 +32,7 @@ async function fileOf(bytes: number) {
 
 testWith(
   ["moto_server"],
-  "a file of several parts arrives as it is, and many are listed",
+  "a file of several parts arrives unchanged, and many files are listed",
   async () => {
     await using service = await bucketService("backups");
     const bucket = new BucketClient(bucketAt(service.endpoint), targets);

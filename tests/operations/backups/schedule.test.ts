@@ -331,7 +331,7 @@ describe("backup settings", () => {
 describe("a bucket", () => {
   testWith(
     ["moto_server"],
-    "takes backups in its folder, and loses those that are no longer kept",
+    "stores backups under its prefix, and removes expired ones",
     async () => {
       await using service = await bucketService("backups");
       const { endpoint, bucket, accessKeyId, secretAccessKey, client } = service;

@@ -243,7 +243,7 @@ test("an organization's key gets no metrics of the appliance, and the token none
   );
 });
 
-testWith(["promtool"], "Prometheus' own linter takes it, empty and in use", async () => {
+testWith(["promtool"], "Prometheus' own linter accepts it, empty and in use", async () => {
   const made = await pager();
   expect(await lintedBy((await scraped(made)).text)).toBe("");
   await using _hook = await made.inbox({ default: true });

@@ -58,7 +58,7 @@ test("each monitor has its state, whether it is up, latency, uptime and the days
 
 testWith(
   ["promtool"],
-  "Prometheus' own linter takes it, whatever monitors are called",
+  "Prometheus' own linter accepts it, whatever the names of monitors",
   async () => {
     const { text } = await watched();
     expect(await lintedBy(text)).toBe("");

@@ -71,17 +71,21 @@ test("each alert rule has a test case in which only it fires", () => {
   expect(firing).toContainEqual([]);
 });
 
-testWith(["promtool"], "Prometheus takes the alert rules, and their cases hold", async () => {
-  const checked = await promtool("check", "rules", "signalbox.rules.yml");
-  expect(checked).toEqual({
-    exitCode: 0,
-    said: expect.stringContaining(`SUCCESS: ${rules.length} rules found`),
-  });
-  const { exitCode, said } = await promtool("test", "rules", "signalbox.rules.test.yml");
-  expect([exitCode, said]).toEqual([0, expect.stringContaining("SUCCESS")]);
-});
+testWith(
+  ["promtool"],
+  "Prometheus accepts the alert rules, and their test cases pass",
+  async () => {
+    const checked = await promtool("check", "rules", "signalbox.rules.yml");
+    expect(checked).toEqual({
+      exitCode: 0,
+      said: expect.stringContaining(`SUCCESS: ${rules.length} rules found`),
+    });
+    const { exitCode, said } = await promtool("test", "rules", "signalbox.rules.test.yml");
+    expect([exitCode, said]).toEqual([0, expect.stringContaining("SUCCESS")]);
+  },
+);
 
-testWith(["promtool"], "Prometheus understands every query of the dashboard", async () => {
+testWith(["promtool"], "Prometheus accepts every query of the dashboard", async () => {
   const file = join(newDirectory(), "queries.yml");
   const recorded = queries.map((expr, index) => ({
     record: `query:${index}`,

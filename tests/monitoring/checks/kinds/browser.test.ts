@@ -195,7 +195,7 @@ function program(text: string) {
 describe.skipIf(browser === null)("with the Chromium of this machine", () => {
   testWith(
     ["network"],
-    "a page is loaded and used whatever it opens, and by no way out is anything connected to that is blocked",
+    "a page is loaded and used, and can't connect to blocked targets in any way",
     async () => {
       await using own = await shop();
       const fields = {

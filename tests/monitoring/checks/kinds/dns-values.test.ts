@@ -65,7 +65,7 @@ test("the root means no host in MX and SRV", async () => {
   }
 });
 
-testWith(["dnsmasq"], "international names are asked for and compared in A-labels", async () => {
+testWith(["dnsmasq"], "international names are looked up and compared in A-labels", async () => {
   const name = "xn--mnchen-3ya.test";
   await using server = await dnsmasq(
     `--host-record=${name},192.0.2.7`,

@@ -16,7 +16,7 @@ describe("expected values", () => {
     }
   }
 
-  testWith(["dnsmasq"], "may be some of the records, in any order and notation of names", () =>
+  testWith(["dnsmasq"], "can be some of the records, in any order and notation of names", () =>
     answers([
       [{ expected: [] }, /^2 records in \d+ ms\.$/],
       [{ expected: zone.A.values.toReversed() }, /^2 records/],
@@ -56,7 +56,7 @@ describe("expected values", () => {
     ]),
   );
 
-  testWith(["dnsmasq"], "are missing where there is no record or no such name", () =>
+  testWith(["dnsmasq"], "are missing without a record or a name", () =>
     answers([
       ...Object.keys(zone).map((recordType): [object, string] => [
         { host: "nobody.test", recordType },

@@ -47,7 +47,7 @@ test("without a host the Docker of this machine is used, over its socket", async
 
 testWith(
   ["openssl"],
-  "a host that wants to know who asks is shown the certificate, whose lines may be lost",
+  "a host that requires a client certificate gets it, even if its line breaks were lost",
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
     writeCertificates(folder);

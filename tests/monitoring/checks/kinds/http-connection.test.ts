@@ -21,7 +21,7 @@ const whoAsks = (socket: TLSSocket) =>
 describe("a client certificate", () => {
   testWith(
     ["openssl"],
-    "lets the check in where one is wanted, and says so where not",
+    "is accepted by a server that requires it, and its absence is reported",
     async () => {
       for (const version of ["TLSv1.2", "TLSv1.3"] satisfies SecureVersion[]) {
         const clients = { ca: clientCertificate, required: true, version };
@@ -44,7 +44,7 @@ describe("a client certificate", () => {
 
   testWith(
     ["openssl"],
-    "of an authority that OpenSSL's server does not trust is refused",
+    "of an authority that OpenSSL's server does not trust is rejected",
     async () => {
       for (const version of ["-tls1_2", "-tls1_3"]) {
         await using server = await opensslServer(["-Verify", "1", "-verify_return_error", version]);
@@ -60,7 +60,7 @@ describe("a client certificate", () => {
     },
   );
 
-  testWith(["openssl"], "stays with the origin that it was given for", async () => {
+  testWith(["openssl"], "is used only for its origin", async () => {
     const clients = { ca: clientCertificate, required: false };
     await using far = await secureListener("good", { greets: whoAsks, clients });
     const leads = (socket: TLSSocket) =>
@@ -82,7 +82,7 @@ describe("a client certificate", () => {
 });
 
 describe("an address instead of DNS", () => {
-  testWith(["openssl"], "keeps the name that TLS and the host are asked by", async () => {
+  testWith(["openssl"], "preserves the name in TLS and the Host header", async () => {
     await using server = await secureListener("wrongName", {
       greets: (socket) =>
         void socket.once("data", (request: Buffer) => {
@@ -128,7 +128,7 @@ describe("an address instead of DNS", () => {
   });
 });
 
-testWith(["network"], "only addresses of the family that is wanted are connected to", async () => {
+testWith(["network"], "only addresses of the configured family are connected to", async () => {
   await using site = await target();
   const found = async (fields: object) => (await check("http", fields)).message;
   expect(await found({ url: site.at("/"), ipFamily: "4" })).toStartWith("HTTP 200 (OK)");

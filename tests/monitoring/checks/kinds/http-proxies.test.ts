@@ -23,7 +23,7 @@ const real = [
 ] as const;
 
 describe.each(real)("through %s", (program, running) => {
-  testWith([program], "the target is asked as it is without", async () => {
+  testWith([program], "the target gets the same request as without it", async () => {
     await using proxy = await running();
     await using site = await target(answer(200, "fine"));
     await using secure = await secureListener("good", { greets: hello });
@@ -48,7 +48,7 @@ describe.each(real)("through %s", (program, running) => {
     });
   });
 
-  testWith([program], "a user is let in by the password, and by no other", async () => {
+  testWith([program], "a user is accepted only with the right password", async () => {
     await using proxy = await running(canary);
     await using site = await target();
     await using secure = await secureListener("good", { greets: hello });
@@ -69,7 +69,7 @@ describe.each(real)("through %s", (program, running) => {
     expect(JSON.stringify(headers)).not.toContain("proxy-authorization");
   });
 
-  testWith([program], "a target where nobody listens is down, and so says the proxy", async () => {
+  testWith([program], "a target without a listener is down, as the proxy reports", async () => {
     await using proxy = await running();
     const url = `https://127.0.0.1:${freePort()}/`;
     const message =
@@ -183,7 +183,7 @@ test("an unreachable proxy is distinguished from an unreachable target", async (
 
 testWith(
   ["network"],
-  "a proxy is blocked as any target is, and so is what it is to connect to",
+  "a proxy is blocked like any target, and so is the target behind it",
   async () => {
     await using proxy = await listener(() => {});
     const listeners = [{ host: "127.0.0.1", port: proxy.port }];

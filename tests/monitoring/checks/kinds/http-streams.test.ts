@@ -23,9 +23,9 @@ const streaming = (fields: readonly string[], ...starts: string[]) =>
 describe("an endless body is up once all conditions are decided, and its connection is closed:", () => {
   const streams: Record<string, string[]> = {
     "a stream of events": events,
-    "audio until the connection ends": ["Content-Type: audio/mpeg"],
+    "audio until the end of the connection": ["Content-Type: audio/mpeg"],
     "chunks of no known type": ["Transfer-Encoding: chunked"],
-    "a text until the connection ends": ["Content-Type: text/plain"],
+    "a text until the end of the connection": ["Content-Type: text/plain"],
     "a file longer than is read": ["Content-Length: 99999999"],
   };
   for (const [name, fields] of Object.entries(streams))

@@ -39,7 +39,7 @@ describe("an expected response", () => {
       but("the keyword is missing"),
     ],
     ["the keyword beyond ASCII", answer(200, "schön 😀"), { keyword: "ön 😀" }, isUp],
-    ["without the absent word", answer(200, "fine"), { keywordAbsent: "error" }, isUp],
+    ["without the forbidden word", answer(200, "fine"), { keywordAbsent: "error" }, isUp],
     [
       "not with it",
       answer(200, "no error"),
@@ -53,7 +53,7 @@ describe("an expected response", () => {
       but("it has the keyword that must be absent"),
     ],
     [
-      "no body where none is looked at",
+      "no body if no condition reads it",
       answer(204, ""),
       {},
       "up: HTTP 204 (No Content) in # ms, first byte after # ms.",
@@ -71,7 +71,7 @@ describe("an expected response", () => {
       but("the value at $.a is another"),
     ],
     ["the whole", json("ok"), { jsonPath: "$", jsonEquals: "ok" }, isUp],
-    ["not what is no JSON", answer(200, "<a>"), { jsonPath: "$.a" }, but("it is not JSON")],
+    ["not other text than JSON", answer(200, "<a>"), { jsonPath: "$.a" }, but("it is not JSON")],
     [
       "a JSON of 256 levels",
       answer(200, `${"[".repeat(256)}${JSON.stringify('[["[')}${"]".repeat(256)}`),
@@ -158,9 +158,9 @@ describe("no message contains text of the target:", () => {
     "its reason": (response) => void response.writeHead(500, canary).end(),
     "its headers": answer(404, "", { "x-a": canary, "content-type": canary }),
     "its coding": answer(200, "x", { "content-encoding": canary }),
-    "where it redirects to": redirect(`http://${canary}.invalid/${canary}`),
-    "where it redirects to by another scheme": redirect(`ftp://${canary}/`),
-    "where it redirects to in vain": redirect(`http://127.0.0.1:1/${canary}`),
+    "the target of its redirect": redirect(`http://${canary}.invalid/${canary}`),
+    "the target of its redirect to another scheme": redirect(`ftp://${canary}/`),
+    "the closed target of its redirect": redirect(`http://127.0.0.1:1/${canary}`),
     "its address": hang,
     "a reset": reset,
   };

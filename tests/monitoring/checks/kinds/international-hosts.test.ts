@@ -46,7 +46,7 @@ test("tcp and ping: an international host is looked up in A-labels", async () =>
   if (have("ping")) expect((await check("ping", { host: wide })).message).not.toContain("exist");
 });
 
-testWith(["openssl"], "the certificate is judged by the name in A-labels", async () => {
+testWith(["openssl"], "the certificate is verified with the name in A-labels", async () => {
   await using server = await serving(fakes.redis, fakes.redis.answers as never, "good", "first");
   const authorities = authorityOf();
   for (const fields of [{ host: wide }, { host: "127.0.0.1", serverName: wide }]) {

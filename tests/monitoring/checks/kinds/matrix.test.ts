@@ -219,7 +219,7 @@ describe.each(streams)("%s", (type, fake) => {
 });
 
 describe.each(secured)("%s over TLS", (type, fake, begins, secure) => {
-  testWith(["openssl"], "judges the certificate, unless that is switched off", async () => {
+  testWith(["openssl"], "verifies the certificate, unless verification is off", async () => {
     await using server = await serving(fake, fake.answers, "good", begins);
     const fields = { ...fieldsOf(fake, server.port, "localhost", true), ...secure };
     expect(await check(type, fields)).toMatchObject({
@@ -287,7 +287,7 @@ test("each declared detail of a type is found on one of its servers", () => {
 
 testWith(
   ["openssl"],
-  "over TLS a certificate of an authority that the organization trusts is up by its name, and down for another",
+  "over TLS a certificate of a trusted authority is up for its name, and down for another",
   async () => {
     await using stack = new AsyncDisposableStack();
     const asked: [MonitorType, object][] = [];

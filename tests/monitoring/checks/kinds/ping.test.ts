@@ -3,7 +3,7 @@ import { check } from "../../../support/checking.ts";
 import { testWith } from "../../../support/real-targets.ts";
 
 for (const packets of [1, 3])
-  testWith(["ping"], `this machine is up, asked with ${packets} packets`, async () => {
+  testWith(["ping"], `this machine is up with ${packets} packets`, async () => {
     for (const host of ["127.0.0.1", "localhost"])
       expect(await check("ping", { host, packets })).toEqual({
         status: "up",
@@ -13,14 +13,14 @@ for (const packets of [1, 3])
       });
   });
 
-testWith(["ping", "network"], "an address that leads nowhere is down within its time", async () => {
+testWith(["ping", "network"], "an unreachable address is down at the timeout", async () => {
   expect(await check("ping", { host: "240.0.0.1" }, { timeoutMs: 1_000 })).toMatchObject({
     status: "down",
     latencyMs: null,
   });
 });
 
-testWith(["ping"], "the ping of a check that is stopped ends with it", async () => {
+testWith(["ping"], "the ping of an aborted check is stopped", async () => {
   const cancelled = new AbortController();
   const found = check("ping", { host: "127.0.0.1", packets: 10 }, { cancelled: cancelled.signal });
   cancelled.abort();

@@ -14,7 +14,7 @@ import { canary as password } from "../../../support/samples.ts";
 
 const host = "127.0.0.1";
 
-testWith(["redis-server"], "redis: signed in or not", async () => {
+testWith(["redis-server"], "redis: with and without sign-in", async () => {
   await using server = await redisServer("--requirepass", password);
   const asked = { host, port: server.port };
   expect(await check("redis", { ...asked, password })).toMatchObject({
@@ -77,7 +77,7 @@ async function triedOut(type: "postgres" | "mysql", port: number, ownDatabase: s
 
 testWith(
   ["initdb", "postgres", "openssl"],
-  "postgres: a query over plain and secured connections",
+  "postgres: a query over plain and encrypted connections",
   async () => {
     await using server = await postgresServer(password);
     await triedOut("postgres", server.port, "postgres");
@@ -86,7 +86,7 @@ testWith(
 
 testWith(
   ["mariadbd", "mariadb-install-db", "openssl"],
-  "mysql: a query over plain and secured connections",
+  "mysql: a query over plain and encrypted connections",
   async () => {
     await using server = await mariadbServer(password);
     await triedOut("mysql", server.port, "shop");
@@ -123,7 +123,7 @@ testWith(["snmpd"], "snmp: by community and as a user of version 3", async () =>
   expect(await issueOf({ oid: "1.3.6.1.2.1.1.99.0" })).toBe("The device has no such object.");
 });
 
-testWith(["freeradius"], "radius: a user who is let in, and one who is not", async () => {
+testWith(["freeradius"], "radius: an accepted user and a rejected one", async () => {
   await using server = await radiusServer("shared-secret", password);
   const asked = { host, port: server.port, secret: "shared-secret", username: "probe", password };
   expect(await check("radius", asked)).toMatchObject({ status: "up" });
@@ -183,7 +183,7 @@ testWith(
   },
 );
 
-testWith(["mosquitto", "openssl"], "mqtt: signed in, and what a topic says", async () => {
+testWith(["mosquitto", "openssl"], "mqtt: sign-in, and the value of a topic", async () => {
   await using server = await mosquitto(password);
   const asked = { host, port: server.port, ...user };
   const overTls = { port: server.securePort, tls: true, verifyTls: false };
@@ -225,7 +225,7 @@ const sshWays = [
 for (const { types, settings, key } of sshWays)
   testWith(
     ["sshd", "ssh-keygen"],
-    `ssh: a host key, proved by ${Object.values(settings).join(" and ") || "what both like best"}`,
+    `ssh: a host key, proved by ${Object.values(settings).join(" and ") || "the preferred algorithms"}`,
     async () => {
       await using server = await sshServer(types, settings);
       const { port, fingerprint } = server;

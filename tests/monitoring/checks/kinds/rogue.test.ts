@@ -88,7 +88,7 @@ test("without TLS a server gets a secret only if the protocol has no alternative
   }
 });
 
-testWith(["openssl"], "a server that can't prove who it is hears no secret over TLS", async () => {
+testWith(["openssl"], "a server without a valid certificate gets no secret over TLS", async () => {
   for (const [type, fake] of types) {
     if (fake.over === "udp" || fake.tls === undefined) continue;
     const ways = fake.tls === "both" ? (["first", "later"] as const) : [fake.tls];

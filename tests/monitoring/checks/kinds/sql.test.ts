@@ -345,25 +345,29 @@ async function valuesAt(port: number, type: Sql, queries: readonly string[]) {
   return found;
 }
 
-testWith(["initdb", "postgres", "openssl"], "PostgreSQL's values are read as JSON", async () => {
-  await using server = await postgresServer(canary);
-  const queries = postgresValues.map(([sql]) => `SELECT ${sql.replace(/^(avg\(x\))/, "$1")}`);
-  const named = queries.map((sql) =>
-    sql.includes(" FROM ") ? sql.replace(" FROM", " AS v FROM") : `${sql} AS v`,
-  );
-  expect(await valuesAt(server.port, "postgres", named)).toEqual(
-    postgresValues.map(([, v]) => [{ v }]),
-  );
-  expect(
-    await valuesAt(server.port, "postgres", [
-      "SELECT 1 AS a; SELECT 2 AS a",
-      "SELECT 1 WHERE false",
-      "SET statement_timeout = 0",
-      "SELECT",
-      'SELECT 1 AS "__proto__"',
-    ]),
-  ).toEqual([[[{ a: 1 }], [{ a: 2 }]], [], [], [{}], [JSON.parse('{"__proto__":1}')]]);
-});
+testWith(
+  ["initdb", "postgres", "openssl"],
+  "PostgreSQL's values are converted to JSON",
+  async () => {
+    await using server = await postgresServer(canary);
+    const queries = postgresValues.map(([sql]) => `SELECT ${sql.replace(/^(avg\(x\))/, "$1")}`);
+    const named = queries.map((sql) =>
+      sql.includes(" FROM ") ? sql.replace(" FROM", " AS v FROM") : `${sql} AS v`,
+    );
+    expect(await valuesAt(server.port, "postgres", named)).toEqual(
+      postgresValues.map(([, v]) => [{ v }]),
+    );
+    expect(
+      await valuesAt(server.port, "postgres", [
+        "SELECT 1 AS a; SELECT 2 AS a",
+        "SELECT 1 WHERE false",
+        "SET statement_timeout = 0",
+        "SELECT",
+        'SELECT 1 AS "__proto__"',
+      ]),
+    ).toEqual([[[{ a: 1 }], [{ a: 2 }]], [], [], [{}], [JSON.parse('{"__proto__":1}')]]);
+  },
+);
 
 const passwords = [
   "e\u0301x",
@@ -379,7 +383,7 @@ const passwords = [
 
 testWith(
   ["initdb", "postgres", "openssl"],
-  "PostgreSQL's users sign in with any password, as SASLprep has it",
+  "PostgreSQL's users sign in with any password, normalized with SASLprep",
   async () => {
     await using server = await postgresServer(canary);
     const quoted = (password: string) => `'${password.replaceAll("'", "''")}'`;
@@ -421,7 +425,7 @@ const mysqlValues: [sql: string, value: unknown][] = [
 
 testWith(
   ["mariadbd", "mariadb-install-db", "openssl"],
-  "MariaDB's values are read as JSON",
+  "MariaDB's values are converted to JSON",
   async () => {
     await using server = await mariadbServer(canary);
     const queries = mysqlValues.map(([sql]) => `SELECT ${sql} AS v`);

@@ -73,12 +73,12 @@ describe("a port is down", () => {
       "The connection was closed before the answer was complete.",
     ],
     [
-      "when it says something else and waits",
+      "when it sends something else and waits",
       (socket) => void socket.write("-ERR\r\n"),
       "Timed out while waiting for the answer.",
     ],
     [
-      "when it goes on and on without it",
+      "when it sends other data without end",
       (socket) => {
         const piece = "x".repeat(16 * kib);
         const more = () => {
