@@ -36,7 +36,6 @@ export function growingBuffer(max: number, memory: Memory) {
       length += part.length;
     },
     bytes: () => buffer.subarray(0, length),
-    /** Frees the buffer. */
     drop() {
       memory.giveBack(Math.max(0, buffer.length - freeBytes));
       release(buffer);

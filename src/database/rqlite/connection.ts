@@ -16,7 +16,7 @@ export type Outcome =
   | { kind: "answered"; results: Result[] }
   /** The write was certainly not applied. */
   | { kind: "refused"; reason: string }
-  /** The write was applied, was not, or will be. */
+  /** The write was possibly applied, or can still be applied. */
   | { kind: "unknown"; reason: string };
 
 export type Patience = {

@@ -1,13 +1,13 @@
 /** Reads from a certificate's DER the extensions that decide about its path (RFC 5280 §4.2). */
 
 type CertificateRules = {
-  /** Whether it can sign certificates. */
+  /** Whether the certificate can sign others. */
   isAuthority: boolean;
   /** Maximum number of authorities below this one; null for no limit. */
   maxPathLength: number | null;
-  /** Whether TLS servers can use it. */
+  /** Whether the certificate is valid for TLS servers. */
   isForServers: boolean;
-  /** Whether it has name constraints or another critical extension that is not evaluated here. */
+  /** Whether the certificate has name constraints, or another critical extension that is not evaluated here. */
   hasUnknownRule: boolean;
 };
 

@@ -16,7 +16,7 @@ const maxDepth = 6;
 /** Maximum number of verified signatures. With the longest keys, 16 block the event loop for 20 ms. */
 const maxVerifications = monitorBounds.sentCertificates.value;
 const maxKeyBits = 8_192;
-/** Maximum number of cached sets of parsed authorities. Each organization with authorities has one. */
+/** Maximum number of cached sets of parsed authorities. Each organization with additional authorities needs one. */
 const maxParsed = 100;
 
 export type CertificatePath = {

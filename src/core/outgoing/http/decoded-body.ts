@@ -91,7 +91,6 @@ export type Ending = "whole" | "long" | "stopped";
 type BodyReading = {
   /** Rejects with TargetFailure if the body is truncated or can't be decoded. */
   ending: Promise<Ending>;
-  /** Stops reading. */
   stop(): void;
 };
 
