@@ -309,7 +309,7 @@ describe("a certificate", () => {
 
   for (const [what, change] of [
     ["muted", { muted: true }],
-    ["no longer asked about its certificate", { certificateExpiryDays: null }],
+    ["no longer set to report its certificate", { certificateExpiryDays: null }],
     ["detached", { alertChannelIds: [] }],
   ] as const)
     test(`of a monitor that is ${what} no longer has a case`, async () => {
@@ -357,8 +357,8 @@ describe("an incident", () => {
 
   for (const [what, end] of [
     ["deleted", "DELETE"],
-    ["no longer wanted by the channels", { incidents: false }],
-    ["open at channels that are disabled", { enabled: false }],
+    ["no longer enabled on the channels", { incidents: false }],
+    ["open on disabled channels", { enabled: false }],
   ] as const)
     test(`that is ${what} no longer has a case`, async () => {
       const made = await watching();

@@ -138,7 +138,7 @@ describe("no channel is notified", () => {
       expect(hook.heard()).toEqual([down, down]);
     });
 
-  test("again of an outage that a pause interrupted, but of its end", async () => {
+  test("of an interrupted outage again after a pause, but of its end", async () => {
     const { inbox, watched, later } = await pager();
     await using hook = await inbox();
     const backup = await watched([hook]);

@@ -8,7 +8,7 @@ const pauses: Record<
   string,
   (made: Pager, id: string, groupId: string) => (paused: boolean) => Promise<unknown>
 > = {
-  itself:
+  "the monitor itself":
     ({ changeMonitor }, id) =>
     (paused) =>
       changeMonitor(id, { paused }),
@@ -23,7 +23,7 @@ const pauses: Record<
 };
 
 for (const [what, pauseOf] of Object.entries(pauses))
-  describe(`a pause of ${what}`, () => {
+  describe(`a pause through ${what}`, () => {
     /** A checked site with a channel. */
     async function watched() {
       const made = await pager();

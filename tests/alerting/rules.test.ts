@@ -138,8 +138,8 @@ describe("flapping", () => {
   const counts: [string, Memory, string][] = [
     ["ten changes are not flapping", changed(9), "down to all"],
     ["a change of just half an hour ago counts", ago(30 * minute), "flapping to all"],
-    ["one of longer ago doesn't", ago(30 * minute + 1), "down to all"],
-    ["further changes are held", flapping, ""],
+    ["an earlier one does not", ago(30 * minute + 1), "down to all"],
+    ["further changes are not reported", flapping, ""],
     ["a clock that was set back stops nothing", { ...emptyHistory, changes: ahead }, "down to all"],
   ];
   test.each(counts)("%s", (_, before, wanted) => expect(said(next(before))).toBe(wanted));
@@ -177,7 +177,7 @@ describe("flapping", () => {
     ],
     ["and to no others", then("up"), ""],
     ["nothing while it is paused", then("pending"), ""],
-    ["nothing under maintenance", then("maintenance"), ""],
+    ["nothing during maintenance", then("maintenance"), ""],
     ["nothing while it is muted", then("down", {}, muted), ""],
     ["a clock that was set back ends it", then("down", {}, all, last - 1), "down to all"],
   ];

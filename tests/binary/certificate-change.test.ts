@@ -158,7 +158,7 @@ testWith(["openssl"], "an invalid certificate or a wrong key changes nothing", a
     ["no certificate", () => rmSync(used.cert)],
     ["an empty key", () => writeFileSync(used.key, "")],
     ["no key in the file", () => writeFileSync(used.key, cert)],
-    ["a key that others may read", () => chmodSync(used.key, 0o644)],
+    ["a key that other users can read", () => chmodSync(used.key, 0o644)],
     ["no key", () => rmSync(used.key)],
   ];
   for (const [what, change] of bad) {

@@ -158,12 +158,12 @@ describe("wrong usage exits with 2 and shows the valid usage", () => {
 describe("a failed action exits with 1 and one sentence", () => {
   const cases: [string, string[], string][] = [
     [
-      "a key for an organization that is not there",
+      "a key for an unknown organization",
       ["keys", "create", "--org", "nobody", "--name", "x"],
       "signalbox: There is no organization with the slug nobody.\n",
     ],
     [
-      "revoking a key that is not there",
+      "revoking an unknown key",
       ["keys", "revoke", "nothing"],
       "signalbox: There is no API key with this id; see `keys list`.\n",
     ],

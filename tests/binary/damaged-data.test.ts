@@ -26,7 +26,7 @@ const damages: Record<string, Damage> = {
   "a database with flipped bits": flipBits,
   "an empty database": (file) => truncateSync(file),
   "a lost database": (file) => rmSync(file),
-  "a folder in the place of the database": (file) => {
+  "a folder instead of the database": (file) => {
     rmSync(file);
     mkdirSync(file);
   },

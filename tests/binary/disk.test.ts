@@ -132,7 +132,7 @@ test.skipIf(possible === null)(
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
     await hook.untilArrived(() => own().length > 1);
     expect(own().map(({ type }) => type)).toEqual(["appliance.troubled", "appliance.recovered"]);
-    // Results from the time of the full disk were kept in memory.
+    // Results from the time of the full disk were queued in memory.
     const { data } = (await api("GET", `/api/v1/monitors/${id}/heartbeats`)).json;
     const found = data.filter(({ at }: { at: string }) => at < freedAt);
     const down = found.filter(({ status }: { status: string }) => status === "down");

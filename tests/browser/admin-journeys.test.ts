@@ -1,4 +1,4 @@
-/** Journeys of people across pages, and what they may not do. */
+/** Journeys across the admin page by role, including forbidden actions. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { TOTP } from "otpauth";
 import { owner, ownFaults, rowOf } from "../support/admin-world.ts";

@@ -1,4 +1,4 @@
-/** Secrets in forms: never shown, kept when left empty, asked for again at a new address. */
+/** Secrets in forms: never shown, unchanged when left empty, required again for a new address. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { flawsOfLooks, violationsInThemes } from "../support/admin-looks.ts";

@@ -452,7 +452,7 @@ describeInChromium("the status page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("each day describes on hover what happened", async () => {
+  test("each day describes its outages on hover", async () => {
     await using open = await visit(browser, pageOf("typical").address);
     const texts = await open.page
       .locator(".bars")

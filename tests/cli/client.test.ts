@@ -85,7 +85,7 @@ const unanswered: [name: string, answer: Answer, message: RegExp][] = [
     /is not a Signalbox: it answers 302 and leads to http:\/\/127\.0\.0\.1:1\/else\.$/,
   ],
   [
-    "a key that is not accepted",
+    "a rejected key",
     refusal(401, { code: "UNAUTHORIZED", message: "No." }),
     /does not accept this key: it is wrong, expired or revoked\.$/,
   ],

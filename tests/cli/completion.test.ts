@@ -5,7 +5,7 @@ import { commandLine } from "../../src/cli/support/command-line.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
 
-/** Suggestions for a command line of which these words are typed, without their descriptions. */
+/** Suggestions for a command line with these words typed, without their descriptions. */
 async function complete(...words: string[]): Promise<string[]> {
   const { stdout } = Bun.spawn([process.execPath, main, "complete", "--", ...words]);
   const lines = (await new Response(stdout).text()).trim().split("\n");

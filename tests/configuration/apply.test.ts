@@ -354,13 +354,13 @@ const wrong: [what: string, document: unknown, path: string, message: RegExp][] 
     /is not a field/,
   ],
   [
-    "a field that can only be read",
+    "a read-only field",
     { monitors: { a: { ...http, status: "up" } } },
     "monitors.a.status",
     /is not a field/,
   ],
   [
-    "an id in a key's place",
+    "an id instead of a key",
     { monitors: { a: { ...http, groupId: null } } },
     "monitors.a.groupId",
     /is not a field/,
@@ -374,7 +374,7 @@ const wrong: [what: string, document: unknown, path: string, message: RegExp][] 
   ["an unknown type", { monitors: { a: { type: "htttp" } } }, "monitors.a.type", /must be one of/],
   ["no type", { monitors: { a: {} } }, "monitors.a.type", /is required/],
   [
-    "no field that is needed",
+    "a missing required field",
     { monitors: { a: { type: "http" } } },
     "monitors.a.url",
     /is required/,
@@ -423,8 +423,8 @@ const wrong: [what: string, document: unknown, path: string, message: RegExp][] 
     "statusPages.p.sections[0].group",
     /must be given instead/,
   ],
-  ["a list in a map's place", { monitors: [http] }, "monitors", /must be an object/],
-  ["nothing in a map's place", { monitors: { a: null } }, "monitors.a", /must be an object/],
+  ["a list instead of a map", { monitors: [http] }, "monitors", /must be an object/],
+  ["nothing instead of a map", { monitors: { a: null } }, "monitors.a", /must be an object/],
   [
     "a blocked address",
     { monitors: { a: { ...http, url: "http://169.254.169.254/" } } },
@@ -432,7 +432,7 @@ const wrong: [what: string, document: unknown, path: string, message: RegExp][] 
     /must not be connected to/,
   ],
   [
-    "times that can't be",
+    "impossible times",
     {
       maintenanceWindows: {
         w: { startsAt: "2026-11-22T02:00:00Z", endsAt: "2026-11-22T01:00:00Z" },

@@ -41,11 +41,11 @@ const bomb = [
 
 const wrong: [what: string, text: string, said: RegExp][] = [
   [
-    "a key that is there twice",
+    "a duplicate key",
     "monitors:\n  a: { type: tcp }\n  a: { type: http }\n",
     /^a\.yaml:3:3: this key is there twice$/,
   ],
-  ["no YAML", "monitors:\n  a: [1\nb: 2\n", /^a\.yaml:3:1: /],
+  ["invalid YAML", "monitors:\n  a: [1\nb: 2\n", /^a\.yaml:3:1: /],
   ["a bomb of aliases", bomb, /^a\.yaml:\d+:\d+: aliases make this stand for too much$/],
   ["an alias of itself", "x-a: &a\n  b: *a\n", /^a\.yaml:2:6: stands for what it is in itself$/],
   ["an alias of nothing", "monitors:\n  a: *none\n", /^a\.yaml:2:6: /],
@@ -54,8 +54,8 @@ const wrong: [what: string, text: string, said: RegExp][] = [
     "monitors:\n  a: {x: 9007199254740993}\n",
     /^a\.yaml:2:10: has more digits than a number can hold: write it as text, in quotes$/,
   ],
-  ["brackets without end", `x-a: ${"[".repeat(30_000)}`, /^a\.yaml:1:/],
-  ["maps without end", `x-a: ${"{a: ".repeat(40)}1${"}".repeat(40)}`, /deeper than 30/],
+  ["endless brackets", `x-a: ${"[".repeat(30_000)}`, /^a\.yaml:1:/],
+  ["endless maps", `x-a: ${"{a: ".repeat(40)}1${"}".repeat(40)}`, /deeper than 30/],
   [
     "an unset variable",
     "monitors:\n  a:\n    url: http://${HOST}/\n",
@@ -69,7 +69,7 @@ const wrong: [what: string, text: string, said: RegExp][] = [
   ["half a variable", "x-a: ${HOST", /^a\.yaml:1:6: \$\{ has no \}/],
   ["an odd variable", "x-a: ${a b}", /^a\.yaml:1:6: /],
   [
-    "a file that is not there",
+    "a missing file",
     "x-a: ${file:none.txt}",
     /^a\.yaml:1:6: the file none\.txt can't be read \(ENOENT\)$/,
   ],

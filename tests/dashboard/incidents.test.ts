@@ -72,7 +72,7 @@ describe("the public preview", () => {
     expect(html).not.toContain("srv-7");
   });
 
-  test("has its accent as data: a frame of the admin page takes no style attributes", async () => {
+  test("has its accent as data, because a frame of the admin page allows no style attributes", async () => {
     const { page, api, pageId } = await setUp();
     await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: { accentColor: "#aa3355" } });
     const { json } = await page("POST", "/dashboard/incident-preview", { body: { title: "Slow" } });

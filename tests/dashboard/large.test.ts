@@ -134,7 +134,7 @@ describe("the Monitors page with more monitors than one response contains", () =
     { type: "http" },
   ];
   test.each(filters.map((filter) => [JSON.stringify(filter), filter] as const))(
-    "narrowed to %s holds what the page itself finds in all rows",
+    "filtered by %s has the rows that the page itself finds among all rows",
     async (_, filter) => {
       const { page } = world;
       const { groups, rows } = await wholeOf(page);

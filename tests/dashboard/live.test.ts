@@ -166,7 +166,7 @@ describe("a page that was disconnected", () => {
   }
 
   for (const [how, after] of Object.entries({
-    "as browsers say it": (position: string) => ({ headers: { "Last-Event-ID": position } }),
+    "in the header of browsers": (position: string) => ({ headers: { "Last-Event-ID": position } }),
     "in the query": (position: string) => ({ query: `?after=${position}` }),
   }))
     test(`receives missed events, ${how}`, async () => {
@@ -241,7 +241,7 @@ describe("live streams", () => {
     sessionId: `o${organization} p${person} s${session}`,
   });
   type One = ReturnType<typeof stream>;
-  /** Opens pages until one is refused. */
+  /** Opens pages until one is rejected. */
   const fill = (open: One[], next: (index: number) => One) => {
     for (let index = 0; mayListen(next(index), open); index++) open.push(next(index));
     return open;

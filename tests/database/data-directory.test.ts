@@ -143,7 +143,7 @@ describe("an unusable database is rejected, and nothing is overwritten", () => {
     ["garbage", (file) => writeFileSync(file, crypto.getRandomValues(new Uint8Array(20_000)))],
     ["shorter than a header", (file) => truncateSync(file, 50)],
     ["cut in half", (file) => truncateSync(file, statSync(file).size / 2)],
-    ["cut behind its first page", (file) => truncateSync(file, 4096)],
+    ["cut after its first page", (file) => truncateSync(file, 4096)],
     [
       "of another program",
       (file) => {

@@ -38,7 +38,7 @@ test("a healthy directory has no problem, and the examination does not change it
 
 const damages: [what: string, damage: (file: string) => void, found: string][] = [
   [
-    "a directory that is not there",
+    "a missing directory",
     (file) => rmSync(join(file, ".."), { recursive: true }),
     "unusable: data directory",
   ],

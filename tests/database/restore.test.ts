@@ -301,7 +301,7 @@ const damages: [what: string, damage: (file: string) => void, said: RegExp][] = 
   ],
   ["a database in use", (file) => writeFileSync(`${file}-wal`, "part of it"), /signalbox backup/],
   [
-    "ours by its name alone",
+    "ours only by name",
     (file) => {
       rmSync(file);
       const foreign = new Database(file, { create: true });

@@ -1,4 +1,4 @@
-/** Takes the README's pictures again: `bun run build && bun tests/docs/pictures.ts`. Needs Chromium and pngquant. */
+/** Creates the README's pictures: `bun run build && bun tests/docs/pictures.ts`. Needs Chromium and pngquant. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { inTheme, ownedMachine } from "../support/admin-world.ts";

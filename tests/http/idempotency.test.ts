@@ -144,7 +144,7 @@ test("with another body is rejected", async () => {
   expect(await count(api)).toBe(1);
 });
 
-test("of concurrent requests lets one proceed; the others get a conflict", async () => {
+test("of concurrent requests allows one; the others get a conflict", async () => {
   const { api } = (await testAppliance()).ours;
   const answers = await Promise.all(Array.from({ length: 10 }, () => open(api, "once")));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);

@@ -186,7 +186,7 @@ describe("Gatus' configuration", () => {
   });
 
   const hostile: [what: string, yaml: string, why: RegExp][] = [
-    ["no YAML", "endpoints: [", /is not YAML/],
+    ["invalid YAML", "endpoints: [", /is not YAML/],
     ["nothing of Gatus", "services: {}", /names no endpoints/],
     ["a list", "- 1", /not a configuration of Gatus/],
     [
@@ -194,8 +194,8 @@ describe("Gatus' configuration", () => {
       `a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n${Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(",")}]`).join("\n")}\nendpoints: *a9\n`,
       /Excessive aliasing|holds too much/,
     ],
-    ["brackets without end", `endpoints: ${"[".repeat(100_000)}`, /nested too deep/],
-    ["dashes without end", `endpoints:\n  ${"- ".repeat(100_000)}x`, /nested too deep/],
+    ["endless brackets", `endpoints: ${"[".repeat(100_000)}`, /nested too deep/],
+    ["endless dashes", `endpoints:\n  ${"- ".repeat(100_000)}x`, /nested too deep/],
   ];
   for (const [what, yaml, why] of hostile)
     test(`with ${what} is rejected`, async () => {
@@ -485,7 +485,7 @@ describe("An endpoint of Gatus", () => {
     expect(other.notes).toContain("Connects to a.example and asks for b.example, also in TLS.");
   });
 
-  test("keeps its type and URL if a field can't be imported", async () => {
+  test("preserves its type and URL if a field can't be imported", async () => {
     const { fields, notes, isIncomplete } = await endpoint("method: PURGE");
     expect(isIncomplete).toBe(true);
     expect(fields).toMatchObject({ type: "http", url: "https://a.example/x", paused: true });
@@ -662,7 +662,7 @@ describe("A message about Gatus' files", () => {
       /config\.yaml can't be imported: it is not YAML \(config\.yaml:3:1: /,
     ],
     [
-      "names a key that is there twice",
+      "names a duplicate key",
       "endpoints: []\nweb: {}\nweb: {}",
       /config\.yaml:3:1: this key is there twice/,
     ],

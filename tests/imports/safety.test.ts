@@ -82,7 +82,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
       /not one of Uptime Kuma/,
     ],
     [
-      "with a view in a table's place",
+      "with a view instead of a table",
       (folder) =>
         changedFixture(
           "kuma-2-acme.db",
@@ -125,7 +125,7 @@ describe("an invalid file changes nothing and is rejected with a reason:", () =>
       /not a backup of Uptime Kuma/,
     ],
     [
-      "JSON nested without end",
+      "endlessly nested JSON",
       (folder) => {
         writeFileSync(join(folder, "backup.json"), `{"a":${"[".repeat(100_000)}`);
         return join(folder, "backup.json");

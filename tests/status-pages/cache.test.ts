@@ -118,7 +118,7 @@ describe("a page", () => {
     expect(await page.body()).toBe("made 1 times");
   });
 
-  test("is not served after a change of what is published", async () => {
+  test("is not served after a publication", async () => {
     const page = kept();
     await page.body();
     page.cache.drop("theirs");

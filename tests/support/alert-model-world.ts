@@ -235,7 +235,7 @@ export async function alertedWorld(server: Target) {
       const id = incidents.at(-1 - which);
       if (id !== undefined) await api("PATCH", `/api/v1/incidents/${id}`, { body });
     },
-    /** Lets all monitors recover and all deliveries be sent. */
+    /** Makes all monitors recover and sends all deliveries. */
     async heal() {
       for (const slot of slots.keys()) does.receive(slot, "well");
       for (const index of jobs.keys()) await does.remind(index, null);

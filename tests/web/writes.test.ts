@@ -7,7 +7,7 @@ const web = join(import.meta.dir, "../../web");
 
 /** Calls without a version, by reason. */
 const without: Record<string, string[]> = {
-  "one switch, whatever else was changed meanwhile": [
+  "a single switch, independent of other changes": [
     "channelRoutes(id).patch({ enabled })",
     "v1.monitors({ id }).patch(change)",
     "v1.incidents({ id }).patch({ status }, once)",

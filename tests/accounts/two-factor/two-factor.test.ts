@@ -303,7 +303,7 @@ describe("wrong codes", () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
   });
 
-  test("of strangers lock nobody out: not where the person is signed in, and elsewhere not for long", async () => {
+  test("of strangers never lock the person out on a known network, and elsewhere only briefly", async () => {
     const appliance = await testAppliance({ addressOf });
     const { id, code } = await guarded(appliance);
     const guess = async (index: number) => {

@@ -263,7 +263,7 @@ const teams: Service<"teams"> = {
   },
   responses: [
     [202, "", delivered],
-    // Connectors, the predecessors of workflows, answer 200 and report errors in the body.
+    // Connectors, the predecessors of workflows, return 200 and report errors in the body.
     [200, "1", delivered],
     [200, connectorError("HTTP error 429"), tooMany()],
     [200, connectorError("HTTP error 404"), doubted("The receiver answered HTTP 404 (Not Found).")],
@@ -347,7 +347,7 @@ const googlechat: Service<"googlechat"> = {
     webhookUrl: "https://chat.googleapis.com/v1/spaces/AAA/messages?key=k-1&token=t_2%3D",
     template: null,
   },
-  // The ID keeps a repeated delivery from being shown twice.
+  // The ID prevents a repeated delivery from being shown twice.
   url: `https://chat.googleapis.com/v1/spaces/AAA/messages?key=k-1&token=t_2%3D&requestId=${deliveryId}`,
   body: ({ title, tone, url, text, facts }) => ({
     fallbackText: title,

@@ -11,7 +11,7 @@ const lasts = (daysLeft: number) => alertOf("certificate.expiring", { daysLeft }
 
 const graded: [string, Alert, pagerduty: string, opsgenie: string][] = [
   ["an outage", alertOf("monitor.down"), "critical", "P1"],
-  ["a reminder of it", alertOf("monitor.reminder"), "critical", "P1"],
+  ["a reminder of an outage", alertOf("monitor.reminder"), "critical", "P1"],
   ["a degradation", alertOf("monitor.degraded"), "warning", "P3"],
   ["flapping", alertOf("monitor.flapping"), "warning", "P3"],
   ["two weeks of a certificate", lasts(13), "warning", "P3"],
@@ -30,7 +30,12 @@ const graded: [string, Alert, pagerduty: string, opsgenie: string][] = [
   ]),
   ["a channel that fails", alertOf("channel.failed"), "warning", "P3"],
   ["a problem of the appliance", alertOf("appliance.troubled"), "error", "P2"],
-  ["a lighter one", alertOf("appliance.troubled", { severity: "warning" }), "warning", "P3"],
+  [
+    "a less severe problem",
+    alertOf("appliance.troubled", { severity: "warning" }),
+    "warning",
+    "P3",
+  ],
   ["a test", alertOf("test"), "info", "P5"],
 ];
 

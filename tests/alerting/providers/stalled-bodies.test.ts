@@ -30,8 +30,8 @@ const drip: Reply = (response) => {
 
 const unfinished: Record<string, Reply> = {
   "a body that is shorter than announced": stalled(200, "ok", { "content-length": "100" }),
-  "a body that never begins": stalled(200, "", { "content-length": "100" }),
-  "chunks without an end": stalled(200, "ok"),
+  "a body that never starts": stalled(200, "", { "content-length": "100" }),
+  "endless chunks": stalled(200, "ok"),
   "a stream of events": stalled(202, ": hello\n\n", { "content-type": "text/event-stream" }),
   "a byte at a time": drip,
 };

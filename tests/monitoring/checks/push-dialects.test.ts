@@ -151,7 +151,7 @@ for (const { path, methods, dialect } of pushRoutes)
       ["a number", body("0", "application/json"), 422],
       ["JSON that is cut off", body('{"status":"down","msg":"a=b', formType), 400],
       ["no JSON", body("status=down", "application/json"), 400],
-      ["a status that is given twice", body('{"status":"down","status":"up"}', formType), 422],
+      ["a status that is sent twice", body('{"status":"down","status":"up"}', formType), 422],
       ["plain text", body("status=down", "text/plain"), 415],
       ["XML", body("<status>down</status>", "application/xml"), 415],
       ["a multipart form without a boundary", body("x", "multipart/form-data"), 422],

@@ -82,10 +82,11 @@ const waysOut = {
   "its own groupId": ({ changeMonitor }, id) => changeMonitor(id, { groupId: null }),
   "another group": ({ group }, id) => group({ monitorIds: [id] }),
   "the group's list": ({ changeGroup }, _id, groupId) => changeGroup(groupId, { monitorIds: [] }),
-  "the group's end": ({ api }, _id, groupId) => api("DELETE", `/api/v1/monitor-groups/${groupId}`),
+  "the group's deletion": ({ api }, _id, groupId) =>
+    api("DELETE", `/api/v1/monitor-groups/${groupId}`),
   "the order of the ungrouped list": ({ page }, id) =>
     page("PUT", "/dashboard/monitors/order", { body: { groupId: null, monitorIds: [id] } }),
-  "a change of many": ({ page }, id) => {
+  "a bulk change": ({ page }, id) => {
     const body = { monitorIds: [id], change: { groupId: null } };
     return page("POST", "/dashboard/monitors/bulk", { body });
   },

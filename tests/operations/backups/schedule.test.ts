@@ -367,7 +367,7 @@ describe("a bucket", () => {
     },
   );
 
-  test("that rejects, is gone or is denied is reported, and no parts remain", async () => {
+  test("that rejects, is missing or is denied is reported, and no parts remain", async () => {
     await using refusing = await target(answer(403, "<Error><Code>AccessDenied</Code></Error>"));
     const gone = await target();
     await gone[Symbol.asyncDispose]();

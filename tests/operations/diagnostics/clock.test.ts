@@ -25,7 +25,7 @@ describe("the clock is compared with a time server", () => {
 
   test.each([
     ["does not know the time itself", { stratum: 16 }],
-    ["answers another question", { mark: false }],
+    ["responds to another request", { mark: false }],
   ])("is not compared with a server that %s", async (_what, how) => {
     using server = await timeServer(90_000, how);
     const [found] = await examineClock({

@@ -72,7 +72,7 @@ describe.concurrent("the confirmation link", () => {
     expect(await made.subscribers()).toMatchObject([{ status: "pending" }]);
   });
 
-  test("works for no other purpose, and neither changed nor made up", async () => {
+  test("works for no other purpose, and is rejected if it was changed or made up", async () => {
     await using made = await publisher();
     await made.signUp(ann);
     await made.send();

@@ -109,7 +109,7 @@ describe.concurrent("a mailbox that was given on the page", () => {
     expect(texts[1]).not.toContain("Before.");
   });
 
-  test("is asked at most three times, ten minutes apart, in any case", async () => {
+  test("gets at most three confirmation mails, ten minutes apart, in any case", async () => {
     await using made = await publisher();
     const wait = async (seconds: number, email = ann) => {
       made.time.now += seconds * 1000;

@@ -125,7 +125,7 @@ describe.concurrent("subscribers of an incident are notified", () => {
     expect(JSON.stringify([made.mails, hook.asked])).not.toMatch(/db-7\.internal|CANARY/);
   });
 
-  test("of its end when its monitor is deleted, under the public name, if they heard of its start", async () => {
+  test("of its end when its monitor is deleted, under the public name, if they were notified of its start", async () => {
     await using made = await publisher();
     const job = (name: string) => made.job({ name, autoIncidentSeverity: "major" });
     const [shop, bare] = [await job("db-7.internal"), await job("db-8.internal")];

@@ -7,7 +7,7 @@ import { ann, bob, follow, linkIn, type Publisher, publisher } from "../../suppo
 const day = 86_400;
 
 describe.concurrent("a sign-up reveals nothing about the address", () => {
-  test("unknown, asked, asked too often, subscribed: the response is the same", async () => {
+  test("unknown, pending, limited or subscribed: the response is the same", async () => {
     await using made = await publisher();
     const { signUp, time } = made;
     const first = await signUp(ann);
@@ -213,12 +213,12 @@ describe.concurrent("an invalid e-mail address", () => {
     nothing: "",
     "a word": "ann",
     "no domain": "ann@",
-    "a header behind it": "ann@team.example\r\nBcc: eve@evil.example",
-    "a header behind a bare line feed": "ann@team.example\nBcc: eve@evil.example",
+    "a header after it": "ann@team.example\r\nBcc: eve@evil.example",
+    "a header after a single line feed": "ann@team.example\nBcc: eve@evil.example",
     "two addresses": "ann@team.example, eve@evil.example",
     "a name with it": "Ann <ann@team.example>",
     "a NUL": "ann@team.example\0",
-    "a word encoded": "=?utf-8?q?ann=40team.example?=",
+    "an encoded word": "=?utf-8?q?ann=40team.example?=",
     "a quoted header": '"ann\r\nBcc: eve"@team.example',
     "an address that is too long": `${"a".repeat(250)}@team.example`,
     "emoji and bidi controls": "ann\u202e😀@team.example",

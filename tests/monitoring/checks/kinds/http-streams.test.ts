@@ -26,7 +26,7 @@ describe("an endless body is up once all conditions are decided, and its connect
     "audio until the end of the connection": ["Content-Type: audio/mpeg"],
     "chunks of no known type": ["Transfer-Encoding: chunked"],
     "a text until the end of the connection": ["Content-Type: text/plain"],
-    "a file longer than is read": ["Content-Length: 99999999"],
+    "a file longer than the limit": ["Content-Length: 99999999"],
   };
   for (const [name, fields] of Object.entries(streams))
     test.concurrent(name, async () => {

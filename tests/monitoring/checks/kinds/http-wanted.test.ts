@@ -20,7 +20,7 @@ describe("an expected response", () => {
     ["any status of 200 to 299", answer(299), {}, "up: HTTP 299 in # ms, first byte after # ms."],
     ["not another status", answer(404), {}, "down: HTTP 404 (Not Found), expected 200-299."],
     [
-      "the expected status alone",
+      "only the expected status",
       answer(200),
       { expectedStatus: ["204", "400-499"] },
       "down: HTTP 200 (OK), expected 204 or 400-499.",
