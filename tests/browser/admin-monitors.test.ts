@@ -100,7 +100,7 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
-  test("a problem's row leads to its incident, or on narrow screens its menu does", async () => {
+  test("a problem's row links to its incident, or its menu does on narrow screens", async () => {
     const checkOf = (name: string) =>
       world.ask("POST", `/api/v1/monitors/${world.idOf(name)}/check`);
     world.site.reply(answer(502), "/nas");

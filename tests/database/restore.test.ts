@@ -350,7 +350,7 @@ describe("an invalid backup changes nothing and is reported", () => {
     }
   });
 
-  test("cut at any point before its end, or with one bit changed anywhere", async () => {
+  test("cut at any point, or with one bit changed anywhere", async () => {
     const { file, key } = await backedUp();
     const whole = readFileSync(file);
     const path = await used();

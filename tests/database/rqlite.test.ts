@@ -102,7 +102,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     expect(await stockOf(store)).toEqual({ a: 1 });
   });
 
-  test("the first read after an election goes through the new leader's log, which may be behind", async () => {
+  test("the first read after an election goes through the log, because the new leader may be behind", async () => {
     const store = storeOf();
     const read = () => store.query("select 1", []);
     proxy.levels.length = 0;

@@ -26,7 +26,7 @@ describe("a connection", () => {
     ["before the greeting", (socket) => void socket.end(), closing],
     ["after the greeting", (socket) => void socket.end("220 hello\r\n"), closing],
     [
-      "after a question",
+      "after a command",
       (socket) => {
         greeted(socket);
         says("250 mx.example\r\n")(socket);
@@ -42,7 +42,7 @@ describe("a connection", () => {
       closing,
     ],
     [
-      "with words of another language",
+      "with a response of another protocol",
       (socket) => void socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"),
       "TargetFailure: The port does not speak SMTP.",
     ],

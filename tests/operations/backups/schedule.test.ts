@@ -245,8 +245,8 @@ const bucket = {
 
 describe("backup settings", () => {
   test.each<[string, object, string]>([
-    ["a folder that does not exist", { folder: "backups" }, "folder"],
-    ["a folder with a relative path", { folder: "/backups/../etc" }, "folder"],
+    ["a relative folder", { folder: "backups" }, "folder"],
+    ["a path with parent folders", { folder: "/backups/../etc" }, "folder"],
     ["an invalid time", { time: "24:00" }, "time"],
     ["an unknown time zone", { timeZone: "Mars/Base" }, "timeZone"],
     ["a retention of zero", { keepDaily: 0 }, "keepDaily"],

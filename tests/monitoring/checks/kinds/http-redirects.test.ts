@@ -291,10 +291,10 @@ describe("from a public address to a private one", () => {
   }
 
   const cases: [string, string[][], reached: number][] = [
-    ["a name of the LAN", [["public"], ["private"]], 1],
-    ["a name that has both", [["public"], ["private", "public"]], 1],
-    ["from a name that has both", [["public", "private"], ["private"]], 1],
-    ["by way of another public one", [["public"], ["public"], ["private"]], 2],
+    ["to a name of the LAN", [["public"], ["private"]], 1],
+    ["to a name with both", [["public"], ["private", "public"]], 1],
+    ["from a name with both", [["public", "private"], ["private"]], 1],
+    ["through another public name", [["public"], ["public"], ["private"]], 2],
     ["out of the LAN and back", [["private"], ["public"], ["private"]], 2],
   ];
   for (const [what, hops, reached] of cases) {
