@@ -565,7 +565,7 @@ describe("after any sequence of events", () => {
           if (status === "down") return [`critical ${name} is down`];
           return status === "slow" ? [`warning ${name} is degraded`] : [];
         }),
-      /** Ends all problems; returns whether there were none. */
+      /** Ends all problems. */
       async heal() {
         services.behave("well");
         for (const [index] of jobs.entries()) {
